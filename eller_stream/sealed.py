@@ -1,0 +1,30 @@
+"""One msgpack array closed by a CRC-32: the outer shape of every frame and every snapshot.
+
+The last field is the CRC-32 (zlib's) of all the bytes before it, as a msgpack uint32 of fixed
+width: the array's head and every other field are covered, whatever they hold.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+
+from .errors import FormatError
+
+SEAL_SIZE = 5
+_UINT32 = b"\xce"
+
+
+def seal(pieces: Iterable[bytes | bytearray | memoryview]) -> bytes:
+    """Return the closing field for an array whose bytes so far are `pieces`."""
+    crc = 0
+    for piece in pieces:
+        crc = zlib.crc32(piece, crc)
+    return _UINT32 + crc.to_bytes(4, "big")
+
+
+def check_seal(sealed: bytes | bytearray | memoryview, what: str) -> None:
+    """Raise FormatError unless the array's last field is the CRC-32 of the rest."""
+    view = memoryview(sealed)
+    if len(view) < SEAL_SIZE or bytes(view[-SEAL_SIZE:]) != seal([view[:-SEAL_SIZE]]):
+        raise FormatError(f"{what}: the checksum does not fit the bytes, so some were changed or lost")

@@ -1,0 +1,43 @@
+"""Builds the C extensions; everything else about the package stands in pyproject.toml.
+
+ELLER_STREAM_EXTENSION = yes: a failed build is an error; no: skip it; unset: without a working compiler
+the package is installed with its Python kernel alone.
+"""
+
+import os
+import sys
+
+from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
+
+WANTED = os.environ.get("ELLER_STREAM_EXTENSION", "")
+if WANTED not in ("", "yes", "no"):
+    sys.exit(f"ELLER_STREAM_EXTENSION is yes, no or unset, not {WANTED!r}")
+
+MSVC = sys.platform == "win32"
+FLAGS = ["/O2", "/std:c11"] if MSVC else ["-O3", "-std=c11", "-Wall", "-Wextra"]
+
+
+class StableWheel(bdist_wheel):
+    """One wheel for every CPython from 3.11 on."""
+
+    def get_tag(self):
+        python, abi, platform = super().get_tag()
+        return (python, abi, platform) if python.startswith("py") else ("cp311", "abi3", platform)
+
+
+def extension(name):
+    return Extension(
+        f"eller_stream.{name}",
+        [f"eller_stream/{name}.c"],
+        define_macros=[("Py_LIMITED_API", "0x030B0000")],
+        extra_compile_args=FLAGS,
+        py_limited_api=True,
+        optional=WANTED != "yes",
+    )
+
+
+setup(
+    ext_modules=[] if WANTED == "no" else [extension("_kernel"), extension("_verify")],
+    cmdclass={"bdist_wheel": StableWheel},
+)

@@ -1,0 +1,33 @@
+"""What all tests share: the two backends, and how much hypothesis tries."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "default", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--without-c", action="store_true", help="leave the C backend out (it was not built)")
+
+
+def pytest_generate_tests(metafunc):
+    if "backend" in metafunc.fixturenames:
+        backends = ["python"] if metafunc.config.getoption("--without-c") else ["c", "python"]
+        metafunc.parametrize("backend", backends, indirect=True)
+
+
+@pytest.fixture
+def backend(request, monkeypatch):
+    """The test runs once on the C backend and once on the Python one."""
+    from eller_stream import kernel, verify
+
+    monkeypatch.setattr(kernel, "BACKEND", request.param)
+    monkeypatch.setattr(kernel, "carve", kernel.carver(request.param))
+    monkeypatch.setattr(verify, "check_rows", verify.row_checker(request.param))
+    return request.param
