@@ -56,9 +56,9 @@ class Probability:
         if isinstance(value, Probability):
             return value
         if isinstance(value, bool) or not isinstance(value, Real):
-            raise SpecError(f"{name} is a number from 0 to 1, not {_shown(value)}")
+            raise SpecError(f"{name} is a number from 0 to 1, not {shown(value)}")
         if not 0 <= float(value) <= 1:
-            raise SpecError(f"{name} is a number from 0 to 1, not {_shown(value)}")
+            raise SpecError(f"{name} is a number from 0 to 1, not {shown(value)}")
         number = Fraction(value if isinstance(value, Rational) else float(value))
         n = round(number * cls.ONE)
         if 0 < number < 1:
@@ -89,7 +89,7 @@ class Schedule:
         pairs = []
         for pair in _as_pairs(value, name):
             row, number = pair
-            pairs.append((_integer(f"{name}: a first row", row), Probability.of(number, name).n))
+            pairs.append((integer(f"{name}: a first row", row), Probability.of(number, name).n))
         return cls.of_65536ths(pairs, name)
 
     @classmethod
@@ -102,7 +102,7 @@ class Schedule:
         if rows[0] != 0:
             raise SpecError(f"{name} starts at row 0, not at row {rows[0]}")
         if any(after <= before for before, after in pairwise(rows)):
-            raise SpecError(f"{name} has rising first rows, not {_shown(rows)}")
+            raise SpecError(f"{name} has rising first rows, not {shown(rows)}")
         _check_range(f"{name}: a first row", rows[-1], 0, MAX_ROW)
         kept: list[tuple[int, int]] = []
         for row, n in given:
@@ -172,7 +172,7 @@ class MazeSpec:
         braid: Number | Probability = 0.0,
     ) -> None:
         if algorithm not in ALGORITHMS:
-            raise SpecError(f"algorithm is one of {', '.join(ALGORITHMS)}, not {_shown(algorithm)}")
+            raise SpecError(f"algorithm is one of {', '.join(ALGORITHMS)}, not {shown(algorithm)}")
         width = _in_range("width", width, 1, MAX_WIDTH)
         values = {
             "algorithm": algorithm,
@@ -208,7 +208,7 @@ class MazeSpec:
         """Return the spec that `to_data()` or `to_json()` wrote; SpecError if it is none."""
         names = [field.name for field in fields(cls)]
         if not isinstance(data, Mapping) or set(data) != set(names):
-            raise SpecError(f"a spec is a map with the keys {', '.join(names)}, not {_shown(data)}")
+            raise SpecError(f"a spec is a map with the keys {', '.join(names)}, not {shown(data)}")
         values = dict(data)
         if isinstance(values["seed"], str):
             values["seed"] = _seed_from_digits(values["seed"])
@@ -216,7 +216,7 @@ class MazeSpec:
             raise SpecError("a stored spec tells its seed and its key interval")
         for name in ("p_east", "p_south", "loops"):
             values[name] = Schedule.of_65536ths(_integer_pairs(values[name], name), name)
-        values["braid"] = Probability(_integer("braid", values["braid"]))
+        values["braid"] = Probability(integer("braid", values["braid"]))
         return cls(**values)
 
 
@@ -233,7 +233,7 @@ def _seed(seed: int | None) -> int:
 
 def _seed_from_digits(digits: str) -> int:
     if not (digits.isascii() and digits.isdigit() and len(digits) <= len(str(MAX_SEED))):
-        raise SpecError(f"a seed is a string of digits up to {MAX_SEED}, not {_shown(digits)}")
+        raise SpecError(f"a seed is a string of digits up to {MAX_SEED}, not {shown(digits)}")
     return int(digits)
 
 
@@ -249,24 +249,24 @@ def _key_interval(interval: int | None, width: int) -> int:
 
 
 def _in_range(name: str, value: object, low: int, high: int) -> int:
-    number = _integer(name, value)
+    number = integer(name, value)
     _check_range(name, number, low, high)
     return number
 
 
-def _integer(name: str, value: object) -> int:
+def integer(name: str, value: object) -> int:
     """Return an integer of any kind (numpy's too) as int; booleans and floats are none."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise SpecError(f"{name} is an integer, not {_shown(value)}")
+        raise SpecError(f"{name} is an integer, not {shown(value)}")
     try:
         return index(value)
     except TypeError:
-        raise SpecError(f"{name} is an integer, not {_shown(value)}") from None
+        raise SpecError(f"{name} is an integer, not {shown(value)}") from None
 
 
 def _check_range(name: str, number: int, low: int, high: int) -> None:
     if not low <= number <= high:
-        raise SpecError(f"{name} is from {low} to {high}, not {_shown(number)}")
+        raise SpecError(f"{name} is from {low} to {high}, not {shown(number)}")
 
 
 def _as_pairs(value: object, name: str) -> list[tuple[Any, Any]]:
@@ -281,15 +281,15 @@ def _as_pairs(value: object, name: str) -> list[tuple[Any, Any]]:
     except (TypeError, ValueError) as error:
         if isinstance(error, SpecError):
             raise
-        raise SpecError(f"{name} is a number from 0 to 1 or pairs (first row, number), not {_shown(value)}") from None
+        raise SpecError(f"{name} is a number from 0 to 1 or pairs (first row, number), not {shown(value)}") from None
     return pairs
 
 
 def _integer_pairs(value: object, name: str) -> list[tuple[int, int]]:
-    return [(_integer(name, row), _integer(name, n)) for row, n in _as_pairs(value, name)]
+    return [(integer(name, row), integer(name, n)) for row, n in _as_pairs(value, name)]
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """Return a value's repr for a message: never long, never costly."""
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 256:
         return f"an integer of {value.bit_length()} bits"
