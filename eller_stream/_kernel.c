@@ -105,13 +105,15 @@ typedef struct {
 
 static inline void chain(lists *l, uint32_t c, uint32_t after) { l->after[c] = after, l->before[after] = c; }
 
-/* Read the brackets: a cell with has_prev continues the set that was left waiting last. */
+/* Read the brackets: a cell with has_prev continues the set that was left waiting last. (Brackets that do not
+ * balance make some row or other, but never a column that is not there.) */
 static void lists_from_state(lists *l, const row_state *r)
 {
     uint32_t depth = 0;
     for (uint32_t c = 0; c < (uint32_t)r->width; c++) {
         l->first[c] = c;
-        if (bit(r->has_prev, (int)c)) {
+        chain(l, c, c);
+        if (depth && bit(r->has_prev, (int)c)) {
             uint32_t latest = l->waiting[--depth];
             l->first[c] = l->first[latest];
             chain(l, latest, c);
@@ -207,8 +209,10 @@ static inline void end_row(row_state *r, int last)
 
 static void set_columns(word *x, int columns)
 {
-    for (int c = 0; c < columns; c += 64)
-        x[c / 64] = columns - c >= 64 ? ~(word)0 : ((word)1 << (columns - c)) - 1;
+    int full = columns / 64;
+    memset(x, 0xff, sizeof(word) * (size_t)full);
+    if (columns % 64)
+        x[full] = ((word)1 << columns % 64) - 1;
 }
 
 static word *new_row(row_state *r, int width)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import index
-from typing import TYPE_CHECKING, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
@@ -64,7 +64,8 @@ class Block:
     def _checked(self, name: str, plane: Plane) -> Plane:
         """Return a read-only view of a plane that has the right type, shape and spare bits."""
         packed = row_bytes(self.width)
-        shape = (packed,) if name == "north" else (len(self.east), packed)
+        rows = len(self.east) if isinstance(self.east, np.ndarray) and self.east.ndim else 0
+        shape = (packed,) if name == "north" else (rows, packed)
         if not isinstance(plane, np.ndarray) or plane.dtype != np.uint8 or plane.shape != shape:
             came = f"{plane.dtype} {plane.shape}" if isinstance(plane, np.ndarray) else type(plane).__name__
             raise BlockError(f"the plane {name} is a uint8 array of shape {shape}, not {came}")
@@ -85,6 +86,8 @@ class Block:
             raise BlockError(f"east and south have one shape (rows, width), not {bools[0].shape} and {bools[1].shape}")
         width = bools[0].shape[1]
         above = np.zeros(width, np.bool_) if north is None else np.asarray(north, dtype=np.bool_)
+        if above.shape != (width,):
+            raise BlockError(f"north has the shape ({width},), not {above.shape}")
         return cls(start, width, *(pack_bits(plane) for plane in (*bools, above)))
 
     @classmethod
@@ -144,6 +147,9 @@ class Block:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[type[Block], tuple[Any, ...]]:
+        return Block, (self.start, self.width, self.east, self.south, self.north, self.floor)
 
     def bools(self, name: str) -> Bools:
         """Return the plane `name` unpacked: read-only bools of shape (rows, width); kept for the next call."""
@@ -244,6 +250,9 @@ class Row:
         return self.block() == other.block() if isinstance(other, Row) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[type[Row], tuple[Block, int]]:
+        return Row, (self.block(), 0)
 
     def __repr__(self) -> str:
         return f"<Row {self.index}, {self.width} cells>"

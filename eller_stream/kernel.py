@@ -7,8 +7,7 @@ ELLER_STREAM_KERNEL = c or python chooses; unset, the extension is used where it
 from __future__ import annotations
 
 import os
-from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from .errors import KernelError
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     Buffer: TypeAlias = bytearray | memoryview
 
 NO_LAST_ROW = 2**64 - 1
-_MODULES = {"c": "_kernel", "python": "_step"}
 
 
 class Carver(Protocol):
@@ -52,13 +50,21 @@ class Carver(Protocol):
 
 def carver(backend: str) -> Carver:
     """Return the row kernel "c" or "python"; KernelError if it is not there."""
-    if backend not in _MODULES:
+    if backend == "python":
+        return _carve_in_python
+    if backend != "c":
         raise KernelError(f"ELLER_STREAM_KERNEL is c or python, not {backend!r}")
     try:
-        module = import_module(f".{_MODULES[backend]}", __package__)
+        from . import _kernel
     except ImportError as error:
-        raise KernelError(f"the {backend} kernel is not there: {error}") from error
-    return cast(Carver, module.carve)
+        raise KernelError(f"the C kernel is not there: {error}") from error
+    return _kernel.carve
+
+
+def _carve_in_python(*arguments: Any) -> None:
+    from . import _step
+
+    _step.carve(*arguments)
 
 
 def _choose() -> tuple[str, Carver]:

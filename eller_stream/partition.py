@@ -47,5 +47,3 @@ def set_numbers(has_next: Bools, has_prev: Bools) -> SetNumbers:
     numbers = np.empty(len(by_level), np.int32)
     numbers[by_level] = by_level[np.maximum.accumulate(begins)]
     return numbers
-
-

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import pairwise
+from math import isfinite
 from numbers import Rational, Real
 from operator import index
 from typing import Any, TypeAlias
@@ -37,14 +38,14 @@ Number: TypeAlias = float | Rational
 
 @dataclass(frozen=True, order=True)
 class Probability:
-    """A probability of `n` / 65,536, 0 <= n <= 65,536."""
+    """A probability of `n` / 65,536, 0 <= n <= 65,536; SpecError for another n."""
 
     n: int
 
     ONE = 65_536
 
     def __post_init__(self) -> None:
-        _check_range("a probability in 65,536ths", self.n, 0, self.ONE)
+        object.__setattr__(self, "n", _in_range("a probability in 65,536ths", self.n, 0, self.ONE))
 
     @classmethod
     def of(cls, value: Number | Probability, name: str = "a probability") -> Probability:
@@ -55,11 +56,9 @@ class Probability:
         """
         if isinstance(value, Probability):
             return value
-        if isinstance(value, bool) or not isinstance(value, Real):
+        number = _exactly(value)
+        if number is None or not 0 <= number <= 1:
             raise SpecError(f"{name} is a number from 0 to 1, not {shown(value)}")
-        if not 0 <= float(value) <= 1:
-            raise SpecError(f"{name} is a number from 0 to 1, not {shown(value)}")
-        number = Fraction(value if isinstance(value, Rational) else float(value))
         n = round(number * cls.ONE)
         if 0 < number < 1:
             n = min(max(n, 1), cls.ONE - 1)
@@ -71,13 +70,16 @@ class Probability:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A probability that changes with the rows: pairs (first row, 65,536ths), the first at row 0.
+    """A probability that changes with the rows: 1 to 256 pairs (first row, 65,536ths), the first at row 0.
 
-    Each value holds from its first row until the next pair's. A pair that repeats the value
-    before it says nothing and is left out.
+    Each value holds from its first row until the next pair's; first rows rise, up to 2**48. A pair that repeats the
+    value before it says nothing and is left out. SpecError for other pairs.
     """
 
     pairs: tuple[tuple[int, int], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pairs", _normal_pairs(_as_pairs(self.pairs, "a schedule")))
 
     @classmethod
     def of(cls, value: ScheduleLike, name: str = "a schedule") -> Schedule:
@@ -86,30 +88,11 @@ class Schedule:
             return value
         if isinstance(value, (Real, Probability)):
             return cls(((0, Probability.of(value, name).n),))
-        pairs = []
-        for pair in _as_pairs(value, name):
-            row, number = pair
-            pairs.append((integer(f"{name}: a first row", row), Probability.of(number, name).n))
-        return cls.of_65536ths(pairs, name)
-
-    @classmethod
-    def of_65536ths(cls, pairs: Iterable[tuple[int, int]], name: str = "a schedule") -> Schedule:
-        """Return the schedule of pairs whose values are 65,536ths already; SpecError if they are none."""
-        given = tuple(pairs)
-        if not 1 <= len(given) <= MAX_SCHEDULE:
-            raise SpecError(f"{name} has from 1 to {MAX_SCHEDULE} pairs, not {len(given)}")
-        rows = [row for row, _ in given]
-        if rows[0] != 0:
-            raise SpecError(f"{name} starts at row 0, not at row {rows[0]}")
-        if any(after <= before for before, after in pairwise(rows)):
-            raise SpecError(f"{name} has rising first rows, not {shown(rows)}")
-        _check_range(f"{name}: a first row", rows[-1], 0, MAX_ROW)
-        kept: list[tuple[int, int]] = []
-        for row, n in given:
-            _check_range(f"{name}: a probability in 65,536ths", n, 0, Probability.ONE)
-            if not kept or kept[-1][1] != n:
-                kept.append((row, n))
-        return cls(tuple(kept))
+        pairs = [(row, Probability.of(number, name).n) for row, number in _as_pairs(value, name)]
+        try:
+            return cls(tuple(pairs))
+        except SpecError as error:
+            raise SpecError(f"{name}: {error}") from None
 
     def at(self, row: int) -> int:
         """Return the 65,536ths that hold at `row`."""
@@ -215,8 +198,8 @@ class MazeSpec:
         if values["seed"] is None or values["key_interval"] is None:
             raise SpecError("a stored spec tells its seed and its key interval")
         for name in ("p_east", "p_south", "loops"):
-            values[name] = Schedule.of_65536ths(_integer_pairs(values[name], name), name)
-        values["braid"] = Probability(integer("braid", values["braid"]))
+            values[name] = Schedule(values[name])
+        values["braid"] = Probability(values["braid"])
         return cls(**values)
 
 
@@ -285,12 +268,36 @@ def _as_pairs(value: object, name: str) -> list[tuple[Any, Any]]:
     return pairs
 
 
-def _integer_pairs(value: object, name: str) -> list[tuple[int, int]]:
-    return [(integer(name, row), integer(name, n)) for row, n in _as_pairs(value, name)]
+def _normal_pairs(given: list[tuple[Any, Any]]) -> tuple[tuple[int, int], ...]:
+    """Return a schedule's pairs in normal form; SpecError if they are no schedule's."""
+    if not given:
+        raise SpecError(f"a schedule has from 1 to {MAX_SCHEDULE} pairs, not 0")
+    pairs = [(integer("a first row", row), Probability(n).n) for row, n in given]
+    rows = [row for row, _ in pairs]
+    if rows[0] != 0:
+        raise SpecError(f"a schedule starts at row 0, not at row {shown(rows[0])}")
+    if any(after <= before for before, after in pairwise(rows)):
+        raise SpecError(f"a schedule has rising first rows, not {shown(rows)}")
+    _check_range("a first row", rows[-1], 0, MAX_ROW)
+    changes = [pair for before, pair in pairwise(pairs) if pair[1] != before[1]]
+    return (pairs[0], *changes)
+
+
+def _exactly(value: object) -> Fraction | None:
+    """Return a real number as the fraction it is; None for what is none, booleans and infinities among it."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    if isinstance(value, Rational):
+        return Fraction(index(value.numerator), index(value.denominator))
+    number = float(value)
+    return Fraction(number) if isfinite(number) else None
 
 
 def shown(value: object) -> str:
     """Return a value's repr for a message: never long, never costly."""
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 256:
+    if isinstance(value, int) and value.bit_length() > 256:
         return f"an integer of {value.bit_length()} bits"
-    return _REPR.repr(value)
+    try:
+        return _REPR.repr(value)
+    except ValueError:  # somewhere in it is an integer that Python does not print
+        return f"a {type(value).__name__} of very large numbers"

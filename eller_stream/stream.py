@@ -136,7 +136,6 @@ class EllerStream:
     def _begin(self, spec: MazeSpec) -> None:
         self._spec = spec
         self._end = spec.height
-        self._finalized = False
         self._lock = threading.Lock()
         try:
             self._stand_at(_State.at_top(spec.width))
@@ -343,15 +342,15 @@ class EllerStream:
         """Make the row to come the maze's last one: it unites all sets and opens nothing south.
 
         Counts from the rows that the caller has taken, whatever was carved ahead.
-        Raises StreamError if the maze is finalized already or has ended.
+        Raises StreamError if it was finalized before or has ended.
         """
         with self._lock:
-            if self._finalized:
+            if self._end != self._spec.height:
                 raise StreamError(f"finalize was called already: row {self._last_row()} is the last one")
             state = self._settled()
             if not self._rows_left(state.row):
                 raise StreamError(f"the maze has ended with row {self._last_row()}")
-            self._end, self._finalized = state.row + 1, True
+            self._end = state.row + 1
 
     def _last_row(self) -> int:
         return (self._end or 0) - 1
@@ -372,10 +371,10 @@ class EllerStream:
 
         Raises FormatError for bytes that are no snapshot, damaged or forged; VersionError for a newer one.
         """
-        spec, end, state = _unpack_snapshot(bytes(snapshot))
+        spec, end, state = _unpack_snapshot(memoryview(snapshot).tobytes())
         stream = cls.__new__(cls)
         stream._begin(spec)
-        stream._end, stream._finalized = end, end != spec.height
+        stream._end = end
         stream._stand_at(state)
         return stream
 
@@ -402,9 +401,7 @@ def _pack_snapshot(spec: MazeSpec, end: int | None, state: _State) -> bytes:
 
 def _unpack_snapshot(data: bytes) -> tuple[MazeSpec, int | None, _State]:
     """Return what a snapshot says; FormatError unless it is, byte for byte, one that could have been packed."""
-    _, version, spec_data, end, row, *planes, _ = _snapshot_fields(data)
-    if version != SNAPSHOT_VERSION:
-        raise VersionError(f"the snapshot is of version {shown(version)}, and this program reads {SNAPSHOT_VERSION}")
+    spec_data, end, row, *planes, _ = _snapshot_fields(data)
     try:
         spec = MazeSpec.from_data(spec_data)
     except SpecError as error:
@@ -420,20 +417,26 @@ def _unpack_snapshot(data: bytes) -> tuple[MazeSpec, int | None, _State]:
 
 
 def _snapshot_fields(data: bytes) -> list[Any]:
+    """Return the fields of a snapshot behind its version."""
     limits = {"max_array_len": 512, "max_map_len": 64, "max_str_len": 256, "max_ext_len": 0}
     try:
         fields = msgpack.unpackb(data, max_bin_len=len(data), **limits)
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
         raise FormatError(f"the bytes are no snapshot: {shown(str(error) or type(error).__name__)}") from None
-    if not isinstance(fields, list) or len(fields) != _SNAPSHOT_FIELDS or fields[0] != SNAPSHOT_KIND:
+    if not isinstance(fields, list) or len(fields) < 2 or fields[0] != SNAPSHOT_KIND:
         raise FormatError(f"the bytes are no snapshot: an array that begins with {SNAPSHOT_KIND} was expected")
-    return fields
+    if fields[1] != SNAPSHOT_VERSION:
+        raise VersionError(f"the snapshot is of version {shown(fields[1])}, and this program reads {SNAPSHOT_VERSION}")
+    if len(fields) != _SNAPSHOT_FIELDS:
+        raise FormatError(f"a snapshot has {_SNAPSHOT_FIELDS} fields, not {len(fields)}")
+    return fields[2:]
 
 
 def _check_state(spec: MazeSpec, end: int | None, state: _State, planes: list[bytes]) -> None:
     """Raise FormatError unless the state is one of a row that a maze of this spec can have."""
-    last = MAX_ROW if spec.height is None else spec.height
-    if not 0 <= state.row <= (last if end is None else end) <= last:
+    most = MAX_ROW if spec.height is None else spec.height
+    fits = spec.height is None if end is None else 1 <= end <= most
+    if not fits or not 0 <= state.row <= (most if end is None else end):
         raise FormatError(f"the snapshot's row {state.row} and end {end} are not of a maze of height {spec.height}")
     if any(len(plane) != row_bytes(spec.width) for plane in planes):
         raise FormatError(f"a plane of {spec.width} cells has {row_bytes(spec.width)} bytes")
@@ -442,5 +445,5 @@ def _check_state(spec: MazeSpec, end: int | None, state: _State, planes: list[by
     if any(pack_bits(unpack_bits(plane, spec.width)).tobytes() != plane.tobytes() for plane in packed):
         raise FormatError(f"the snapshot has bits beyond column {spec.width - 1}")
     at_edge = state.row in (0, end)
-    if not is_row(has_next, has_prev) or np.any((has_next | has_prev) & ~above) or (at_edge and above.any()):
+    if not is_row(has_next, has_prev) or np.any((has_next | has_prev) & ~above) or above.any() == at_edge:
         raise FormatError("the snapshot's state is not the sets of a row")
