@@ -1,0 +1,546 @@
+"""The validator: whether rows make a perfect maze, and if they do not, where the first fault is.
+
+It judges any blocks, ours or built by hand, and shares no code with what makes them. It needs one
+integer for the set of each column of one row (and two more while it checks that row), never more rows.
+
+*Sets.* Call two cells of a row connected when the rows so far, with all their passages, connect them: that
+splits the row into sets. A maze is perfect when it is connected and has no cycle; both show in the sets.
+
+*Cycles.* Take the passages one at a time: row by row, first those east, columns rising, then those south. A
+passage closes a cycle exactly if its two cells were connected before it. One that leads south never does,
+for nothing else touches the cell below yet. One that leads east does exactly if its two cells are in one set.
+
+*Connection.* When a row's passages are all taken, whatever comes later touches a set of the row only through its
+passages south. A set without one is therefore complete; if anything else exists, now or later, it is cut
+off for good. So, as long as no set is cut off, every cell is connected to a cell of the newest row, and
+if the last row is one set, all cells are connected.
+
+*O(width).* Both questions ask for the sets of one row only, and the next row's sets follow from them: the cell
+below a passage joins the set above, every other cell starts alone. All older rows can be forgotten.
+
+*The sets as numbers.* `sets[c]` is a smaller column of c's set, or c itself if c is the set's root. Uniting two
+sets points the larger root at the smaller. So columns only ever fall along the way to a root, a root is
+its set's smallest column, and one pass from left to right, `sets[c] = sets[sets[c]]`, points every column at its root
+(this is union-find; halving the paths that are walked keeps it near-linear for any input). In
+the row below, the root of a set is its first column with a passage south.
+
+*Fragments* start at a row > 0. What lies above may connect any of the sets that touch it, so those count as one
+where connection is asked, and as different sets where cycles are: what is then called a fault is one
+whatever lies above. A mark at each root, `top`, says which sets these are; a set keeps the marks of all it unites.
+
+*Floor planes.* Cells that are no floor are walls: no passage may touch them, and they are no sets. Cycles are
+allowed in such maps, and rows of walls alone may stand above the floor or below it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from . import kernel
+from .block import Block, unpack_bits
+from .errors import BlockError, CapacityError, KernelError
+from .spec import MAX_WIDTH
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .block import Plane
+
+PERFECT, CONNECTED, UNFINISHED, FRAGMENT, FAULTY = "perfect", "connected", "unfinished", "fragment", "faulty"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The first fault of a maze.
+
+    kind      "cycle"     the passage from this cell to the next column closes a cycle
+              "cut-off"   this cell's set (this is its leftmost cell in the row) is not connected with other cells and
+                          never will be: it ends here, and either no cell of it has a passage south,
+                          or the maze ends with this row
+              "north"     the block that begins with this row has another passage north here than the row above
+                          has south; or one leads out of row 0; or none leads to a later row
+              "outer"     a passage leads east out of the last column
+              "floor"     a passage touches this cell, and it is not floor; or some blocks have a floor plane
+                          and the one that begins with this row differs
+    row, column   the cell, counted from 0
+    message   one sentence with all of this
+
+    The first fault is the one in the uppermost row; of one row's faults that of the first kind in the order
+    north, outer, floor, cycle, cut-off; of one kind the leftmost.
+    """
+
+    kind: str
+    row: int
+    column: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the rows make.
+
+    answer     "perfect"     from row 0 to a last row: connected, without a cycle
+               "connected"   the same, but with cycles where they are allowed, or with a floor plane
+               "unfinished"  from row 0, no fault, and each set of the last row seen has a passage south
+               "fragment"    from a later row, no fault that is one whatever lies above
+               "faulty"      `fault` is the first fault
+    width      cells in a row
+    start      index of the first row
+    rows       rows checked
+    cells      their cells, without those that are no floor
+    passages   their passages east and south (not those that lead down to row `start`)
+    loops      how many of the passages closed a cycle; all others make a forest
+    fault      None if there is none
+
+    Of a faulty maze the numbers count the rows that were passed before the fault showed.
+    """
+
+    answer: str
+    width: int
+    start: int
+    rows: int
+    cells: int
+    passages: int
+    loops: int
+    fault: Fault | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the maze is finished and what it should be: perfect, or connected where cycles are allowed."""
+        return self.answer in (PERFECT, CONNECTED)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as plain data: the fields and `ok`; the fault is a map too, or None."""
+        return asdict(self) | {"ok": self.ok}
+
+    def __str__(self) -> str:
+        return f"{self.answer}: {self._sentence()}"
+
+    def _sentence(self) -> str:
+        if self.fault is not None:
+            return self.fault.message
+        rows = f"{_counted(self.rows, 'row')} of {_counted(self.width, 'cell')}"
+        if self.cells != self.rows * self.width:
+            rows += f", {self.cells:,} of them floor"
+        loops = f", {_counted(self.loops, 'loop passage')}" if self.loops else ""
+        return {
+            PERFECT: f"{rows}, {_counted(self.passages, 'passage')}, all connected without a cycle",
+            CONNECTED: f"{rows}, all connected with {_counted(self.loops, 'loop passage')}",
+            UNFINISHED: f"{rows}{loops}, no fault so far, each set has a passage south",
+            FRAGMENT: f"{rows} from row {self.start} on{loops}, no fault inside",
+        }[self.answer]
+
+
+class RowChecker(Protocol):
+    """Checks rows and moves the state on to the row below them; there is one in C and one in Python."""
+
+    def __call__(
+        self,
+        width: int,
+        east: Plane,
+        south: Plane,
+        north: Plane,
+        floor: Plane | None,
+        sets: NDArray[np.int32],
+        top: Plane,
+        scratch: NDArray[np.int32],
+        loops: bool,
+        /,
+    ) -> tuple[int, str, int, int, int, int, int]:
+        """Check rows until one is not clean, and return what a `Step` holds.
+
+        east, south, floor   planes of the same rows, contiguous; floor is None where every cell is floor
+        north     the packed passages south of the row above
+        sets      int32, shape (width,), changed: the sets of the first row before its passages east;
+                  no column points at one behind itself
+        top       uint8, shape (width,), changed: 1 at the roots of sets that touch the unknown above, else 0;
+                  shape (0,) if no set does
+        scratch   int32, shape (2 * width,): room to work in
+        loops     cycles are counted instead of being faults
+
+        After a fault the state is of no use. The one in C raises ValueError for buffers that do not fit each other.
+        """
+
+
+class Step(NamedTuple):
+    """What a RowChecker found.
+
+    rows     rows without a fault, from the first one on
+    kind     "": all rows are clean; "end": the last one counted opens nothing south, though it has cells; otherwise the
+             kind of the fault in the row after those counted
+    column   the fault's, or the end's first cell's; -1 for none
+    second   of an end: the first column not connected to the others, -1 for none
+    cells, passages, loops   of the rows counted
+    """
+
+    rows: int
+    kind: str
+    column: int
+    second: int
+    cells: int
+    passages: int
+    loops: int
+
+
+class _End(NamedTuple):
+    """A row with cells that opens nothing south: the last one of its maze, or a fault."""
+
+    row: int
+    first: int
+    second: int
+
+
+class Verifier:
+    """Judges the rows of one maze, block by block, in O(width) memory; names the first fault.
+
+    width   cells in a row, 1 to 2**31 - 1
+    start   index of the first row; above 0, what lies above is taken as unknown
+    loops   cycles are allowed and counted (the maze promised loops)
+
+    Raises BlockError for another width or start, CapacityError if the memory (13 bytes a column) is not there.
+    Threads may share a Verifier; each block is taken whole.
+    """
+
+    def __init__(self, width: int, *, start: int = 0, loops: bool = False) -> None:
+        width, start = index(width), index(start)
+        if not 1 <= width <= MAX_WIDTH or start < 0:
+            raise BlockError(f"a maze to verify has width 1 to {MAX_WIDTH} and start >= 0, not {width} and {start}")
+        self._width, self._start, self._loops = width, start, loops
+        self._next = start  # the row to be fed
+        self._seen: tuple[Plane, bool] | None = None  # the last row's passages south; whether there is a floor plane
+        self._rows = self._cells = self._passages = self._cycles = 0  # without a fault
+        self._end: _End | None = None
+        self._fault: Fault | None = None
+        self._lock = threading.Lock()
+        needed = 13 * width
+        try:
+            self._sets = np.arange(width, dtype=np.int32)
+            self._scratch = np.zeros(2 * width, np.int32)
+            self._top = np.zeros(width if start else 0, np.uint8)
+        except MemoryError:
+            raise CapacityError(f"to verify rows of {width} cells takes {needed} bytes, more than there are") from None
+
+    def feed(self, block: Block) -> None:
+        """Judge the next rows. After a fault nothing more is judged.
+
+        Raises BlockError when the width differs or the rows are not the ones that follow. A block of no
+        rows says nothing.
+        """
+        with self._lock:
+            if (block.width, block.start) != (self._width, self._next):
+                came = f"rows of {block.width} cells from row {block.start} on"
+                raise BlockError(f"rows of {self._width} cells from row {self._next} on follow here, not {came}")
+            if self._fault is None:
+                self._fault = self._judge(block)
+            self._next += len(block)
+
+    def report(self) -> Report:
+        """Return what the rows so far make, as if no more were to come. Feeding may go on."""
+        with self._lock:
+            fault = self._fault or self._parted_end()
+            counts = (self._rows, self._cells, self._passages, self._cycles)
+            return Report(self._answer(fault), self._width, self._start, *counts, fault)
+
+    def _answer(self, fault: Fault | None) -> str:
+        if fault is not None:
+            return FAULTY
+        if self._start:
+            return FRAGMENT
+        if self._end is None:
+            return UNFINISHED
+        has_floor = self._seen is not None and self._seen[1]
+        return CONNECTED if has_floor or self._cycles else PERFECT
+
+    def _parted_end(self) -> Fault | None:
+        """Return the fault of a last row that leaves more than one set."""
+        if self._end is None or self._end.second < 0:
+            return None
+        row, column = self._end.row, self._end.second
+        message = f"the set of row {row}, column {column} is cut off here: the maze ends and leaves it apart"
+        return Fault("cut-off", row, column, message)
+
+    @property
+    def _row(self) -> int:
+        """Index of the next row to be judged."""
+        return self._start + self._rows
+
+    def _judge(self, block: Block) -> Fault | None:
+        """Return the first fault of some rows."""
+        while len(block):
+            head = block if self._end is None else _walls_ahead(block)
+            if self._end is not None and not len(head):
+                return _cut_off(self._end.row, self._end.first)
+            fault = self._seam(head)
+            if fault is not None:
+                return fault
+            step = self._check(head)
+            if step.kind not in ("", "end"):
+                return _FAULTS[step.kind](self._row, step.column)
+            block = block[step.rows :]
+        return None
+
+    def _seam(self, block: Block) -> Fault | None:
+        """Return the fault between a block and the rows before it."""
+        if self._seen is None:
+            return self._first_seam(block)
+        south, has_floor = self._seen
+        differing = np.flatnonzero(unpack_bits(block.north ^ south, self._width))
+        if differing.size:
+            column = int(differing[0])
+            return _north_differs(self._row, column, bool(unpack_bits(south, self._width)[column]))
+        if has_floor != (block.floor is not None):
+            return _floor_plane_differs(self._row, has_floor)
+        return None
+
+    def _first_seam(self, block: Block) -> Fault | None:
+        north = unpack_bits(block.north, self._width)
+        if self._start:
+            self._top[:] = north
+            if block.floor is None and not north.any():
+                return Fault("north", self._start, 0, f"no passage leads to row {self._start} from the row above it")
+        elif north.any():
+            column = int(north.argmax())
+            return Fault("north", 0, column, f"a passage leads north out of the maze at row 0, column {column}")
+        return None
+
+    def _check(self, block: Block) -> Step:
+        """Check rows until one is not clean; count those without a fault."""
+        east, south, north = (np.ascontiguousarray(plane) for plane in (block.east, block.south, block.north))
+        floor = None if block.floor is None else np.ascontiguousarray(block.floor)
+        state = (self._sets, self._top, self._scratch)
+        allowed = self._loops or floor is not None
+        step = Step(*check_rows(self._width, east, south, north, floor, *state, allowed))
+        self._rows += step.rows
+        self._cells += step.cells
+        self._passages += step.passages
+        self._cycles += step.loops
+        if step.kind == "end":
+            self._end = _End(self._row - 1, step.column, step.second)
+        if step.rows:
+            self._seen = south[step.rows - 1].copy(), floor is not None
+        return step
+
+
+def verify(blocks: Iterable[Block], *, loops: bool = False) -> Report:
+    """Judge consecutive blocks, the first of which tells width and start; stop at the first fault.
+
+    loops   cycles are allowed and counted (the maze promised loops)
+
+    Raises BlockError when there are no blocks, or when one has another width or rows that do not follow.
+    """
+    verifier: Verifier | None = None
+    for block in blocks:
+        if verifier is None:
+            verifier = Verifier(block.width, start=block.start, loops=loops)
+        verifier.feed(block)
+        if verifier._fault is not None:
+            break
+    if verifier is None:
+        raise BlockError("at least one block is needed to verify a maze, none came")
+    return verifier.report()
+
+
+def _walls_ahead(block: Block) -> Block:
+    """Return the rows before the first one that has a cell."""
+    if block.floor is None:
+        return block[:0]
+    with_cells = block.floor.any(axis=1)
+    return block[: int(with_cells.argmax())] if with_cells.any() else block
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
+def _cut_off(row: int, column: int) -> Fault:
+    message = f"the set of row {row}, column {column} is cut off here: none of its cells has a passage south"
+    return Fault("cut-off", row, column, message)
+
+
+def _cycle(row: int, column: int) -> Fault:
+    message = f"a cycle closes at the passage from row {row}, column {column} to column {column + 1}"
+    return Fault("cycle", row, column, message)
+
+
+def _outer(row: int, column: int) -> Fault:
+    return Fault("outer", row, column, f"a passage leads east out of the maze at row {row}, column {column}")
+
+
+def _not_floor(row: int, column: int) -> Fault:
+    return Fault("floor", row, column, f"a passage touches row {row}, column {column}, which is not floor")
+
+
+def _north_differs(row: int, column: int, above_is_open: bool) -> Fault:
+    above, below = ("open", "closed") if above_is_open else ("closed", "open")
+    place = f"the passage from row {row - 1} to row {row}, column {column}"
+    return Fault("north", row, column, f"{place} is {above} on its northern side, {below} on its southern")
+
+
+def _floor_plane_differs(row: int, had_floor: bool) -> Fault:
+    before, after = ("a floor plane", "none") if had_floor else ("no floor plane", "one")
+    return Fault("floor", row, 0, f"the rows above row {row} have {before}, from there on they have {after}")
+
+
+_FAULTS = {"cut-off": _cut_off, "cycle": _cycle, "outer": _outer, "floor": _not_floor}
+
+
+class _Twin:
+    """The C file once more in plain Python: the same state, the same steps, the same findings."""
+
+    def __init__(self, width: int, sets: list[int], top: list[int], loops: bool) -> None:
+        self.width, self.sets, self.top, self.loops = width, sets, top, loops
+        self.first: list[int | None] = []
+        self.column = self.second = -1
+
+    def check_row(self, east: Plane, south: Plane, above: Plane, floor: Plane | None) -> tuple[str, list[int]]:
+        """Return what the row has come to (a Step's kind) and its cells, passages and loops."""
+        opens_east, opens_south = _columns(east, self.width), _columns(south, self.width)
+        tally = [self.width, len(opens_east) + len(opens_south), 0]
+        if opens_east and opens_east[-1] == self.width - 1:
+            self.column = self.width - 1
+            return "outer", tally
+        walls: list[int] = []
+        if floor is not None:
+            walls = _columns(~floor, self.width)
+            tally[0] -= len(walls)
+            touched = {*opens_east, *(c + 1 for c in opens_east), *opens_south, *_columns(above, self.width)}
+            if not touched.isdisjoint(walls):
+                self.column = min(touched.intersection(walls))
+                return "floor", tally
+        for c in opens_east:
+            if not self.unite(c):
+                tally[2] += 1
+                if not self.loops:
+                    self.column = c
+                    return "cycle", tally
+        return self.close_row(opens_south, walls), tally
+
+    def root(self, c: int) -> int:
+        sets = self.sets
+        while sets[c] != c:
+            sets[c] = c = sets[sets[c]]
+        return c
+
+    def unite(self, c: int) -> bool:
+        """Unite the sets of columns c and c + 1; False if they are one set already."""
+        low, high = sorted((self.root(c), self.root(c + 1)))
+        if low == high:
+            return False
+        self.sets[high] = low
+        if self.top:
+            self.top[low] |= self.top[high]
+        return True
+
+    def close_row(self, opens_south: list[int], walls: list[int]) -> str:
+        sets = self.sets
+        for c in range(self.width):
+            sets[c] = sets[sets[c]]
+        below = self.go_south(opens_south)
+        for c in walls:
+            self.first[c] = c
+        kind = self.kind_of(bool(opens_south))
+        if kind != "cut-off":
+            self.step_down(below)
+        return kind
+
+    def go_south(self, opens_south: list[int]) -> list[int]:
+        """Find each set's first passage south, and return the sets of the row below."""
+        self.first = [None] * self.width
+        below = list(range(self.width))
+        for c in opens_south:
+            root = self.sets[c]
+            first = self.first[root]
+            self.first[root] = below[c] = c if first is None else first
+        return below
+
+    def kind_of(self, goes_on: bool) -> str:
+        ending = [c for c in range(self.width) if self.sets[c] == c and self.first[c] is None]
+        if not ending:
+            return ""
+        if not goes_on:
+            return self.end(ending)
+        if any(top and first is not None for top, first in zip(self.top, self.first, strict=False)):
+            ending = [c for c in ending if not self.top[c]]
+        if not ending:
+            return ""
+        self.column = ending[0]
+        return "cut-off"
+
+    def end(self, ending: list[int]) -> str:
+        self.column = ending[0]
+        main = [c for c in ending if self.top and self.top[c]] or ending[:1]
+        self.second = min(set(ending).difference(main), default=-1)
+        return "end"
+
+    def step_down(self, below: list[int]) -> None:
+        if self.top:
+            top = [0] * self.width
+            for root, first in enumerate(self.first):
+                if first is not None:
+                    top[first] = self.top[root]
+            self.top = top
+        self.sets = below
+
+
+def _columns(packed: Plane, width: int) -> list[int]:
+    columns: list[int] = np.flatnonzero(unpack_bits(packed, width)).tolist()
+    return columns
+
+
+def _check_rows(
+    width: int,
+    east: Plane,
+    south: Plane,
+    north: Plane,
+    floor: Plane | None,
+    sets: NDArray[np.int32],
+    top: Plane,
+    _scratch: NDArray[np.int32],
+    loops: bool,
+    /,
+) -> tuple[int, str, int, int, int, int, int]:
+    """Be the RowChecker in plain Python."""
+    twin = _Twin(width, sets.tolist(), top.tolist(), loops)
+    rows, kind, above = 0, "", north
+    total = [0, 0, 0]
+    for i in range(len(east)):
+        kind, tally = twin.check_row(east[i], south[i], above, None if floor is None else floor[i])
+        if kind in ("", "end"):
+            rows += 1
+            total = [a + b for a, b in zip(total, tally, strict=True)]
+        if kind:
+            break
+        above = south[i]
+    sets[:], top[:] = twin.sets, twin.top
+    cells, passages, cycles = total
+    return rows, kind, twin.column, twin.second, cells, passages, cycles
+
+
+def row_checker(backend: str) -> RowChecker:
+    """Return the row checker "c" or "python"; KernelError if it is not there."""
+    if backend == "python":
+        return _check_rows
+    if backend != "c":
+        raise KernelError(f"a validator is c or python, not {backend!r}")
+    try:
+        from ._verify import check_rows
+    except ImportError as error:
+        raise KernelError(f"the c validator is not there: {error}") from error
+    return check_rows
+
+
+def _choose() -> RowChecker:
+    """Return the checker that goes with the kernel; the plain one, with the same answers, if C's was not built."""
+    try:
+        return row_checker(kernel.BACKEND)
+    except KernelError:
+        return row_checker("python")
+
+
+check_rows = _choose()
