@@ -1,1 +1,78 @@
-"""x"""
+"""Infinite mazes as a stream: Eller's algorithm, a whole row at a time, in constant memory.
+
+    from eller_stream import EllerStream
+
+    stream = EllerStream(width=64, seed=42)
+    row = next(stream)              # row.east, row.south: bool arrays
+    block = stream.read(1000)       # many rows as packed bit planes
+    stream.finalize()               # the next row is the last
+
+Names are loaded when they are first used, so importing the package costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .block import Block as Block
+    from .block import Row as Row
+    from .errors import BlockError as BlockError
+    from .errors import CapacityError as CapacityError
+    from .errors import CutShortError as CutShortError
+    from .errors import EllerStreamError as EllerStreamError
+    from .errors import FormatError as FormatError
+    from .errors import KernelError as KernelError
+    from .errors import SpecError as SpecError
+    from .errors import StoreError as StoreError
+    from .errors import StreamError as StreamError
+    from .errors import VersionError as VersionError
+    from .kernel import BACKEND as BACKEND
+    from .spec import MazeSpec as MazeSpec
+    from .spec import Probability as Probability
+    from .spec import Schedule as Schedule
+    from .spec import seed_from_text as seed_from_text
+    from .store import MazeFile as MazeFile
+    from .store import MazeWriter as MazeWriter
+    from .stream import EllerStream as EllerStream
+    from .stream import RowStream as RowStream
+    from .verify import Fault as Fault
+    from .verify import Report as Report
+    from .verify import Verifier as Verifier
+
+__version__ = "0.1.0"
+
+_MODULES = {
+    "block": ("Block", "Row"),
+    "errors": (
+        "BlockError",
+        "CapacityError",
+        "CutShortError",
+        "EllerStreamError",
+        "FormatError",
+        "KernelError",
+        "SpecError",
+        "StoreError",
+        "StreamError",
+        "VersionError",
+    ),
+    "kernel": ("BACKEND",),
+    "spec": ("MazeSpec", "Probability", "Schedule", "seed_from_text"),
+    "store": ("MazeFile", "MazeWriter"),
+    "stream": ("EllerStream", "RowStream"),
+    "verify": ("Fault", "Report", "Verifier"),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = sorted([*_HOME, "__version__"])  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
