@@ -1,7 +1,5 @@
 """The row step on whole-row Python integers: Eller's row without a loop over its cells.
 
-Bit c of an integer speaks of column c, or of the boundary between columns c and c + 1.
-
 *The state is two bits a cell.* A maze is planar, so the sets of a row never cross, and `has_next` (a
 cell of the same set stands further right) and `has_prev` (one stands further left) tell them fully. With
 n = has_next of the cell left of a boundary and q = has_prev of the cell right of it, the boundary is
@@ -21,28 +19,43 @@ the last one the close; if they are one, or if it was opened, it becomes `same`.
 
 *South.* The same question asked of the cells of a set: which kept cell is the first, which the last?
 
-*The first of its kind, by one addition.* A token starts at the head of each ring (or set) and runs to
-the right through all that does not stop it. With `free` = the bits that do not stop it, the tokens' own among
-them, `(free + tokens) & ~free` is where the tokens stop: the carry does the running. Tokens of one depth
-never share a run of free bits, so one addition a depth serves them all. "The last" is "the first" of the
-mirrored row, and a scan from right to left is one from left to right of the mirrored row.
+*The first of its kind, by one subtraction.* A token starts at the head of each ring (or set) and runs to
+the right up to the next stop. In `stops - tokens` the borrow does the running: it clears the stops that are
+reached. Tokens of one depth never share a stretch between two of their stops, so one subtraction a depth
+serves them all.
 
-Natural rows hardly nest deeper than 5. A row that nests deeper than PLANES bit planes can count goes the
-textbook's way, cell by cell with linked lists, so that no state, however forged, costs more than O(width).
+*Both ways at once.* "The last" is "the first" of the mirrored row, and a scan from right to left is one from
+left to right of the mirrored row. So an integer holds the row twice, in T = 16 * ceil(width / 8) bits: cell c is
+bit c and, in the mirror image, bit T - 1 - c. A boundary has the bit of its lower cell: the one between c and c + 1 has
+bit c and, in the image, T - 2 - c. In the image first and last change places, has_next and has_prev, opens and
+closes; so one run finds the firsts in one half and the lasts in the other, and its mirror image the other two. Where
+the coins join a ring whole (or drop a set whole), the tokens of both halves run to its end; there the half that the
+scan runs through rightwards tells which boundary stays closed (which cell is kept).
+
+*The depth is carried on.* `levels[d]` are the cells inside d gaps or more, so levels[0] are all cells. East each
+gap narrows within its ring, or goes. South a set's new gaps lie inside all the gaps that the set lies in, and
+around none of those. So the gaps of each depth are told from their new opens and closes, again by one subtraction;
+those that lost a gap around them move up.
+
+Natural rows hardly nest deeper than 5. A row that nests 2**PLANES deep or deeper goes the textbook's way,
+cell by cell with linked lists, so that no state, however forged, costs more than O(width).
 
 *Braid and loops* open more walls in the output only: the sets never see them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from operator import xor
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from . import coins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from .block import Plane
     from .kernel import Buffer
 
 PLANES = 5
@@ -57,140 +70,148 @@ class RowStep:
     def __init__(self, width: int, has_next: int = 0, has_prev: int = 0) -> None:
         self.width = width
         self.num_bytes = (width + 7) // 8
-        self.spare_bits = self.num_bytes * 8 - width
-        self.cells = (1 << width) - 1
-        self.boundaries = self.cells >> 1
-        self.shifts = [1 << k for k in range(width.bit_length())]
-        self.has_next = has_next
-        self.has_prev = has_prev
+        self.row_cells = (1 << width) - 1
+        self.row_boundaries = self.row_cells >> 1
+        self.cells = self.both_ways(self.row_cells)
+        self.boundaries = self.boundaries_both_ways(self.row_boundaries)
+        self.stand_at(has_next, has_prev)
 
-    def step(self, joins: int, drops: int, *, backwards: bool, merging: bool) -> tuple[int, int]:
-        """Return (east, south) of the row and move the state on to the next one.
+    def stand_at(self, has_next: int, has_prev: int) -> None:
+        """Make these sets those of the row to come."""
+        self._n = has_next | self.mirrored(has_prev)
+        self._p = self.mirrored(self._n)
+        self._levels = self._levels_of(self._n, self._p)
+
+    @property
+    def has_next(self) -> int:
+        """The cells with a cell of the same set further right."""
+        return self._n & self.row_cells
+
+    @property
+    def has_prev(self) -> int:
+        """The cells with a cell of the same set further left."""
+        return self._p & self.row_cells
+
+    def step(self, joins: int, keeps: int, *, backwards: bool, merging: bool) -> tuple[int, int]:
+        """Return (east, south) of the row, and move the state on to the next one; all integers are both ways.
 
         backwards: the scan runs from right to left. merging: what the coins left apart is united.
         """
-        try:
-            east, south, n, p = self._parallel_step(joins, drops, backwards, merging)
-        except _TooDeepError:
-            east, south, n, p = _LinkedLists(self.width, self.has_next, self.has_prev).step(
-                joins, drops, backwards, merging
-            )
-        self.has_next, self.has_prev = n, p
-        return east, south
-
-    def _parallel_step(self, joins: int, drops: int, backwards: bool, merging: bool) -> tuple[int, int, int, int]:
-        """Return (east, south, has_next, has_prev) after the row."""
-        n, q, joins = self.has_next, self.has_prev >> 1, joins & self.boundaries
+        if len(self._levels) > 1 << PLANES:
+            return self._plain_step(joins, keeps, backwards, merging)
+        ahead, back = self.row_cells, self.cells ^ self.row_cells
         if backwards:
-            n, q, joins = (self.mirrored_boundaries(x) for x in (q, n, joins))
-            drops = self.mirrored(drops)
-        east, n, q = self._east(n, q, joins, merging)
-        south, n, p = self._south(n, q, drops)
-        if backwards:
-            east, south = self.mirrored_boundaries(east), self.mirrored(south)
-            n, p = self.mirrored(p), self.mirrored(n)
-        return east, south, n, p
-
-    def _east(self, n: int, q: int, joins: int, merging: bool) -> tuple[int, int, int]:
-        """Return the passages east and the boundaries' new n and q."""
-        same, opens, closes = n & q, n & ~q, q & ~n
-        rings = _Depths(self, opens, closes).rings()
-        stops = (self.boundaries & ~(n | joins)) | closes
-        first = (opens & ~joins) | self._ripples(rings, opens & joins, stops)
-        east = joins & ~same & ~(first & closes)
-        stops = (self.boundaries & ~(q | east)) | opens
-        last = (closes & ~east) | self._mirrored_ripples(rings, closes & east, stops)
+            ahead, back = back, ahead
+        east, n, q, levels = self._east(joins, ahead, back)
         if merging:
-            east, first = self.boundaries & ~(same | last), last
-        joined = east | same
-        return east, joined | first, joined | last
+            east, n, q, levels = self._merged(east, n, q, ahead, back)
+        return east, self._south(keeps, n, q, levels, ahead, back)
 
-    def _south(self, n: int, q: int, drops: int) -> tuple[int, int, int]:
-        """Return the passages south and the cells' new has_next and has_prev."""
-        set_first, set_last, keeps = self.cells & ~(q << 1), self.cells & ~n, self.cells & ~drops
-        levels = _Depths(self, n & ~q, q & ~n).levels()
+    def _east(self, joins: int, ahead: int, back: int) -> tuple[int, int, int, list[int]]:
+        """Return the passages east, the boundaries' new n and q, and the new levels."""
+        n, q = self._n, self._p >> 1
+        same = n & q
+        opens, closes = n ^ same, q ^ same
+        rings = _parts([level | level >> 1 for level in self._levels[1:]])
+        running = opens & joins
+        first = opens ^ running | _stopped(rings, running, (n | joins) ^ self.boundaries | closes)
+        last = self.mirrored(first) >> 1
+        whole = first & closes & joins & ahead | last & running & back
+        joined = joins | same
+        n, q = joined | first, joined | last
+        met = n & q
+        opens, closes = n ^ met, q ^ met
+        gaps = [(closes & ring) - (opens & ring) << 1 for ring in rings]
+        return joined ^ same ^ whole, n, q, self._stacked(gaps)
+
+    def _merged(self, east: int, n: int, q: int, ahead: int, back: int) -> tuple[int, int, int, list[int]]:
+        """Return the same for a merging row: of each ring, only the last boundary that the coins left stays closed."""
+        same = self._n & self._p >> 1
+        closed = self.boundaries ^ (same | east)
+        last = closed & (q & ahead | n & back)
+        return self.boundaries ^ same ^ last, self.boundaries, self.boundaries, self._levels[:1]
+
+    def _south(self, keeps: int, n: int, q: int, levels: list[int], ahead: int, back: int) -> int:
+        """Return the passages south, and make the sets that they leave those of the row to come."""
+        set_first, set_last = self.cells ^ q << 1, self.cells ^ n
         stops = keeps | set_last
-        first = (set_first & stops) | self._ripples(levels, set_first & ~stops, stops)
-        south = keeps | first
-        stops = south | set_first
-        last = (set_last & stops) | self._mirrored_ripples(levels, set_last & ~stops, stops)
-        return south, south & ~last, south & ~first
+        sets = _parts(levels)
+        halted = set_first & stops
+        first = halted | _stopped(sets, set_first ^ halted, stops)
+        last = self.mirrored(first)
+        whole = (first & set_last & ahead | last & set_first & back) & (self.cells ^ keeps)
+        self._n, self._p = n, p = keeps ^ keeps & last, keeps ^ keeps & first
+        q = p >> 1
+        same = n & q
+        opens, closes = n ^ same, (q ^ same) << 1
+        self._levels = self._stacked([(closes & part) - ((opens & part) << 1) for part in sets])
+        return keeps | whole
 
-    def _ripples(self, parts: list[int], tokens: int, stops: int) -> int:
-        """Return where the tokens of each part meet the first stop of their own part."""
-        found = 0
-        for part in parts:
-            running = tokens & part
-            if running:
-                free = self.cells & ~(stops & part)
-                found |= (free + running) & ~free
-        return found & self.cells
+    def _plain_step(self, joins: int, keeps: int, backwards: bool, merging: bool) -> tuple[int, int]:
+        """Return the same as `step`, by linked lists."""
+        cells = self.row_cells
+        lists = _LinkedLists(self.width, self.has_next, self.has_prev)
+        east, south, n, p = lists.step(joins & cells, cells & ~keeps, backwards, merging)
+        self.stand_at(n, p)
+        return self.boundaries_both_ways(east), self.both_ways(south)
 
-    def _mirrored_ripples(self, parts: list[int], tokens: int, stops: int) -> int:
-        """Return the same for tokens that run to the left."""
-        parts = [self.mirrored(part) for part in parts if part & tokens]
-        if not parts:
-            return 0
-        return self.mirrored(self._ripples(parts, self.mirrored(tokens), self.mirrored(stops)))
+    def _levels_of(self, n: int, p: int) -> list[int]:
+        """Return the levels of a state; where they pass the limit, some that pass it too.
+
+        In each round the gaps without a gap inside are found, where the bracket next to an open is a close.
+        """
+        q, gaps = p >> 1, list[int]()
+        opens, closes = n & ~q, q & ~n
+        while opens and len(gaps) < 1 << PLANES:
+            brackets = opens | closes
+            inner_closes = closes & ~(brackets - (opens << 1))
+            inner_opens = self.mirrored(inner_closes) >> 1
+            gaps.append(inner_closes - inner_opens << 1)
+            opens, closes = opens & ~inner_opens, closes & ~inner_closes
+        return self._stacked(gaps[::-1])
+
+    def _stacked(self, gaps: list[int]) -> list[int]:
+        """Return the levels of the cells inside gaps; no gap may contain one of an earlier item of the list."""
+        levels = [self.cells]
+        for rest in gaps:
+            depth = len(levels)
+            while rest:
+                depth -= 1
+                inside = rest & levels[depth]
+                if inside and depth + 1 == len(levels):
+                    levels.append(inside)
+                elif inside:
+                    levels[depth + 1] |= inside
+                rest ^= inside
+        return levels
 
     def mirrored(self, x: int) -> int:
-        """Return the cells' bits of x from right to left."""
-        raw = x.to_bytes(self.num_bytes, "little").translate(_REVERSED_BITS)
-        return int.from_bytes(raw, "big") >> self.spare_bits
+        """Return the bits of x from right to left: the row in place of its image, the image in place of the row."""
+        return int.from_bytes(x.to_bytes(2 * self.num_bytes, "little").translate(_REVERSED_BITS), "big")
 
-    def mirrored_boundaries(self, x: int) -> int:
-        """Return the boundaries' bits of x from right to left."""
-        return self.mirrored(x) >> 1
+    def both_ways(self, cells: int) -> int:
+        """Return cells of a row and their mirror image."""
+        return cells | self.mirrored(cells)
 
-    def prefix_xor(self, x: int) -> int:
-        """Return, for each bit, the parity of x up to and with that bit."""
-        for shift in self.shifts:
-            x ^= x << shift
-        return x & self.cells
+    def boundaries_both_ways(self, boundaries: int) -> int:
+        """Return boundaries of a row and their mirror image."""
+        return boundaries | self.mirrored(boundaries) >> 1
 
 
-class _TooDeepError(Exception):
-    """The row nests deeper than PLANES bit planes can count."""
+def _parts(levels: list[int]) -> list[int]:
+    """Return what lies in each level and in none of those inside it."""
+    return [*map(xor, levels, levels[1:]), *levels[-1:]]
 
 
-class _Depths:
-    """The nesting depth along a row, as bit planes of an up/down counter: opens count up, closes down."""
-
-    def __init__(self, step: RowStep, opens: int, closes: int) -> None:
-        self.step = step
-        self.opens = opens
-        self.before: list[int] = []
-        self.toggled: list[int] = []
-        toggles = opens | closes
-        while toggles:
-            if len(self.before) == PLANES:
-                raise _TooDeepError
-            before = step.prefix_xor(toggles) ^ toggles
-            self.before.append(before)
-            self.toggled.append(toggles)
-            toggles &= ~(before ^ opens)  # ups carry from 1, downs borrow from 0
-
-    def levels(self) -> list[int]:
-        """The cells at depth 0, 1, and so on."""
-        return _split(self.step.cells, self.before)
-
-    def rings(self) -> list[int]:
-        """The boundaries of the gaps at depth 0, 1, and so on; those outside all gaps are left out.
-
-        A separator and a close are met at their ring's depth, an open one above it.
-        """
-        planes = [before ^ (toggled & self.opens) for before, toggled in zip(self.before, self.toggled, strict=True)]
-        return _split(self.step.boundaries, planes)[1:]
-
-
-def _split(mask: int, planes: list[int]) -> list[int]:
-    """Return the bits of `mask` by the number that the planes hold there, from 0 on."""
-    parts = [mask]
-    for plane in planes:
-        parts = [part & ~plane for part in parts] + [part & plane for part in parts]
-    while len(parts) > 1 and not parts[-1]:
-        parts.pop()
-    return parts
+def _stopped(parts: list[int], tokens: int, stops: int) -> int:
+    """Return where the tokens of each part meet the next stop of their own part."""
+    found = 0
+    for part in parts:
+        running = tokens & part
+        if running:
+            own_stops = stops & part
+            found |= own_stops ^ own_stops & own_stops - running
+    return found
 
 
 class _LinkedLists:
@@ -273,21 +294,19 @@ def carve(
     has_next, has_prev, above = (
         int.from_bytes(planes[k * num_bytes : (k + 1) * num_bytes], "little") for k in range(3)
     )
-    carving = _Carving(RowStep(width, has_next, has_prev), above)
+    carving = _Carving(RowStep(width, has_next, has_prev), above, row, key_interval, last_row)
     all_coins = _Coins(width, seed, p_east, p_south, loops, braid)
-    for i in range(rows):
-        last = row + i == last_row
-        merging = last or (key_interval > 0 and (row + i + 1) % key_interval == 0)
-        cells = carving.row(all_coins.of(row + i, rows - i), (row + i) % 2 == 1, merging, last)
-        for plane, bits in zip((out_east, out_south), cells, strict=True):
-            plane[i * num_bytes : (i + 1) * num_bytes] = bits.to_bytes(num_bytes, "little")
+    batch = max(1, _BATCH_WORDS // all_coins.words)
+    for first in range(0, rows, batch):
+        stop = min(rows, first + batch)
+        made = carving.rows(all_coins.of(row + first, stop - first))
+        out_east[first * num_bytes : stop * num_bytes], out_south[first * num_bytes : stop * num_bytes] = made
     state_after = (carving.step.has_next, carving.step.has_prev, carving.above)
     planes[:] = b"".join(bits.to_bytes(num_bytes, "little") for bits in state_after)
 
 
-@dataclass(slots=True)
-class _RowCoins:
-    """The coins of one row: bit c falls for column c, or for the boundary right of it."""
+class _RowCoins(NamedTuple):
+    """The coins of one row: bit c falls for column c, or for the boundary right of it; the first two both ways."""
 
     joins: int
     keeps: int
@@ -304,52 +323,81 @@ class _Coins:
     def __init__(self, width: int, seed: int, p_east: int, p_south: int, loops: int, braid: int) -> None:
         self.seed = seed
         self.words = (width + 63) // 64
-        self.cells = (1 << width) - 1
-        always = [(coins.EAST, p_east), (coins.SOUTH, p_south), (coins.LOOPS_EAST, loops), (coins.LOOPS_SOUTH, loops)]
+        self.cells = _packed_ones(width)
+        self.boundaries = _packed_ones(width - 1, len(self.cells))
+        self.joins, self.keeps = (coins.EAST, p_east), (coins.SOUTH, p_south)
+        always = [(coins.LOOPS_EAST, loops), (coins.LOOPS_SOUTH, loops), (coins.BRAID, braid)]
         picks = [(coins.BRAID_THIRD, coins.THIRD if braid else 0), (coins.BRAID_EVEN, coins.EVEN if braid else 0)]
-        self.kinds = [*always, (coins.BRAID, braid), *picks]
-        self.batch: Iterator[_RowCoins] = iter(())
+        self.more = [*always, *picks]
 
-    def of(self, row: int, rows_to_come: int) -> _RowCoins:
-        """Return the coins of `row`; rows are asked for one after another."""
-        drawn = next(self.batch, None)
-        if drawn is None:
-            self.batch = self._draw(row, min(rows_to_come, max(1, _BATCH_WORDS // self.words)))
-            drawn = next(self.batch)
-        return drawn
+    def of(self, row: int, rows: int) -> Iterator[_RowCoins]:
+        """Return the coins of the rows from `row` on."""
+        joins = self._drawn(*self.joins, row, rows) & self.boundaries
+        keeps = self._drawn(*self.keeps, row, rows)
+        shifted = joins << np.uint8(1)  # a boundary's bit in the image is one lower than its mirrored bit
+        shifted[:, 1:] |= joins[:, :-1] >> np.uint8(7)
+        both = [_as_integers(np.hstack((bits, _mirrored(image)))) for bits, image in ((joins, shifted), (keeps, keeps))]
+        more = [_as_integers(self._drawn(base, n, row, rows)) if n else [0] * rows for base, n in self.more]
+        return map(_RowCoins._make, zip(*both, *more, strict=True))
 
-    def _draw(self, row: int, rows: int) -> Iterator[_RowCoins]:
-        columns = [self._draw_kind(base, n, row, rows) for base, n in self.kinds]
-        return (_RowCoins(*bits) for bits in zip(*columns, strict=True))
-
-    def _draw_kind(self, base: int, n: int, row: int, rows: int) -> list[int]:
-        if n in (0, coins.ALWAYS):
-            return [self.cells if n else 0] * rows
+    def _drawn(self, base: int, n: int, row: int, rows: int) -> Plane:
+        """Return the rows' coins of one kind, packed: uint8 of shape (rows, bytes of a row)."""
         words = coins.coin_words(self.seed, base, n, row * self.words, rows * self.words)
-        raw, size = words.astype("<u8").tobytes(), 8 * self.words
-        return [int.from_bytes(raw[i * size : (i + 1) * size], "little") & self.cells for i in range(rows)]
+        packed: Plane = words.astype("<u8").view(np.uint8).reshape(rows, 8 * self.words)[:, : len(self.cells)]
+        return packed & self.cells
+
+
+def _packed_ones(count: int, num_bytes: int | None = None) -> Plane:
+    size = (count + 7) // 8 if num_bytes is None else num_bytes
+    return np.frombuffer(((1 << count) - 1).to_bytes(size, "little"), np.uint8)
+
+
+def _mirrored(rows: Plane) -> Plane:
+    """Return packed rows with the bits of each from right to left."""
+    return np.frombuffer(rows[:, ::-1].tobytes().translate(_REVERSED_BITS), np.uint8).reshape(rows.shape)
+
+
+def _as_integers(rows: Plane) -> list[int]:
+    raw, size = rows.tobytes(), rows.shape[1]
+    return [int.from_bytes(raw[i : i + size], "little") for i in range(0, len(raw), size)]
 
 
 class _Carving:
     """The rows as they are yielded: the step's passages, then braid, then loops.
 
-    `above` holds the passages south of the row above as carved and braided.
+    `above` holds the passages south of the row above as carved and braided; `index` is that of the row to come.
     """
 
-    def __init__(self, step: RowStep, above: int) -> None:
+    def __init__(self, step: RowStep, above: int, index: int = 0, key_interval: int = 0, last_row: int = -1) -> None:
         self.step = step
         self.above = above
+        self.index = index
+        self.key_interval = key_interval
+        self.last_row = last_row
 
-    def row(self, drawn: _RowCoins, backwards: bool, merging: bool, last: bool) -> tuple[int, int]:
+    def rows(self, drawn: Iterable[_RowCoins]) -> tuple[bytes, bytes]:
+        """Return the planes east and south of the next rows as yielded, one row for each of the coins."""
+        size, east, south = self.step.num_bytes, list[bytes](), list[bytes]()
+        for row_coins in drawn:
+            opens_east, opens_south = self._row(row_coins)
+            east.append(opens_east.to_bytes(size, "little"))
+            south.append(opens_south.to_bytes(size, "little"))
+        return b"".join(east), b"".join(south)
+
+    def _row(self, drawn: _RowCoins) -> tuple[int, int]:
         """Return (east, south) of the next row as yielded."""
-        step = self.step
-        east, south = step.step(drawn.joins, step.cells & ~drawn.keeps, backwards=backwards, merging=merging)
+        step, last = self.step, self.index == self.last_row
+        merging = last or (self.key_interval > 0 and (self.index + 1) % self.key_interval == 0)
+        east, south = step.step(drawn.joins, drawn.keeps, backwards=self.index % 2 == 1, merging=merging)
+        east, south = east & step.row_cells, south & step.row_cells
+        self.index += 1
         if last:
-            south = step.has_next = step.has_prev = 0
+            south = 0
+            step.stand_at(0, 0)
         if drawn.braid:
             east, south = self._braided(east, south, drawn, may_open_south=not merging)
         self.above = south
-        return east | (drawn.loops_east & step.boundaries), south if last else south | drawn.loops_south
+        return east | (drawn.loops_east & step.row_boundaries), south if last else south | drawn.loops_south
 
     def _braided(self, east: int, south: int, drawn: _RowCoins, may_open_south: bool) -> tuple[int, int]:
         """Return the row with one more passage for the dead ends whose coin falls.
@@ -361,7 +409,7 @@ class _Carving:
         north, west = self.above, east << 1
         dead_ends = (north ^ west ^ east ^ south) & ~(north & west) & ~(east & south) & drawn.braid
         can_west = dead_ends & ~west & ~1
-        can_east = dead_ends & ~east & self.step.boundaries
+        can_east = dead_ends & ~east & self.step.row_boundaries
         can_south = dead_ends & ~south if may_open_south else 0
         both, one = can_west & can_east, can_west ^ can_east
         to_south = can_south & (~(both | one) | (both & drawn.third) | (one & ~drawn.even))

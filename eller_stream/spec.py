@@ -154,7 +154,7 @@ class MazeSpec:
         loops: ScheduleLike = 0.0,
         braid: Number | Probability = 0.0,
     ) -> None:
-        if algorithm not in ALGORITHMS:
+        if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
             raise SpecError(f"algorithm is one of {', '.join(ALGORITHMS)}, not {shown(algorithm)}")
         width = _in_range("width", width, 1, MAX_WIDTH)
         values = {

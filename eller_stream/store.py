@@ -17,9 +17,11 @@ import errno
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO, Protocol, Self
 
 import numpy as np
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 
 PART = ".part"
 STDIO = "-"
+_LARGE_FRAME = 2**16
 MAX_READ = 2**20
 
 _NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.EACCES}
@@ -98,8 +101,53 @@ def _write_some(out: Output, pieces: list[memoryview]) -> int:
     return taken
 
 
+class _Behind:
+    """Does one job at a time on a thread of its own, while the caller goes on with the next.
+
+    What a job raises comes out of the next `do` or `wait`. The thread is a daemon, since a job may wait for ever for
+    a reader, and holds nothing of its owner: it ends with it.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._done: SimpleQueue[BaseException | None] = SimpleQueue()
+        self._busy = False
+        threading.Thread(target=_work, args=(self._jobs, self._done), daemon=True).start()
+
+    def do(self, job: Callable[[], None]) -> None:
+        """Wait for the job before, and begin this one."""
+        self.wait()
+        self._busy = True
+        self._jobs.put(job)
+
+    def wait(self) -> None:
+        """Wait until nothing is being done."""
+        if self._busy:
+            error = self._done.get()
+            self._busy = False
+            if error is not None:
+                raise error
+
+    def __del__(self) -> None:
+        self._jobs.put(None)
+
+
+def _work(jobs: SimpleQueue[Callable[[], None] | None], done: SimpleQueue[BaseException | None]) -> None:
+    while (job := jobs.get()) is not None:
+        try:
+            job()
+        except BaseException as error:
+            done.put(error)
+        else:
+            done.put(None)
+        del job
+
+
 class FrameWriter:
     """Writes a stream's rows as frames: the header at once, then rows as asked for, at last the end.
+
+    A large frame is checksummed and written on a thread of its own while the next one is carved; an error of that
+    comes out of the next call.
 
     out             takes the bytes; it is neither flushed nor closed
     stream          gives the rows, from where it stands; rows that anyone else takes from it are an error
@@ -118,6 +166,7 @@ class FrameWriter:
         self._over = self._last = False
         self._failed = self._closed = False
         self._bytes = 0
+        self._behind: _Behind | None = None
         with self._all_or_never():
             self._put(encode_header(self.header))
 
@@ -158,8 +207,19 @@ class FrameWriter:
         self._check_usable()
         self._write_frame()
         with self._all_or_never():
+            self.wait()
             self._put(encode_end(End(self.rows, self._last)))
             self._closed = True
+        self._behind = None
+
+    def wait(self) -> None:
+        """Wait until every frame that is full has been written; raise what that raises."""
+        if self._behind is not None:
+            try:
+                self._behind.wait()
+            except Exception:
+                self._failed = True
+                raise
 
     @property
     def _row(self) -> int:
@@ -186,7 +246,7 @@ class FrameWriter:
 
     def _look_at_state(self) -> None:
         """Take the state for the next frame's checkpoint, if it has one and the stream stands there."""
-        if self._checkpoint is None and not self._pending and self.header.checkpoint_due(self._row):
+        if self._checkpoint is None and self.header.checkpoint_due(self._row):
             self._checkpoint = Checkpoint(self._row, self._stream.snapshot())
 
     def _write_full_frame(self) -> None:
@@ -201,11 +261,23 @@ class FrameWriter:
             return
         block = _joined(self._pending)
         with self._all_or_never():
-            if self._checkpoint is not None:
-                self._put(encode_checkpoint(self._checkpoint))
-            self._put(encode_rows(Rows(block, block.ends)))
+            self._hand_over(partial(self._put_frame, self._checkpoint, block), block.nbytes)
             self._next_frame, self._pending, self._checkpoint = block.stop, [], None
             self._over = self._last = block.ends
+
+    def _hand_over(self, job: Callable[[], None], size: int) -> None:
+        """Do the job, behind the caller's back if it is large enough for that to pay."""
+        if size < _LARGE_FRAME:
+            self.wait()
+            job()
+        else:
+            self._behind = self._behind or _Behind()
+            self._behind.do(job)
+
+    def _put_frame(self, checkpoint: Checkpoint | None, block: Block) -> None:
+        if checkpoint is not None:
+            self._put(encode_checkpoint(checkpoint))
+        self._put(encode_rows(Rows(block, block.ends)))
 
     @contextmanager
     def _all_or_never(self) -> Iterator[None]:
@@ -303,10 +375,13 @@ class PartFile:
 
 
 class StandardOutput:
-    """Standard output in the place of a PartFile: what was written cannot be taken back."""
+    """Standard output in the place of a PartFile: what was written cannot be taken back.
+
+    It is written to without Python's buffer, of which a write that waits for a reader would keep the lock for ever.
+    """
 
     def __init__(self) -> None:
-        self._file = sys.stdout.buffer
+        self._file: BinaryIO = getattr(sys.stdout.buffer, "raw", sys.stdout.buffer)
 
     def write(self, data: bytes | memoryview, /) -> int:
         """Take bytes, and return how many of them were taken."""
@@ -419,6 +494,9 @@ class MazeWriter:
     def abandon(self) -> None:
         """Close the .part as it is, without an end; `path` stays as it was."""
         self._abandoned = True
+        if isinstance(self._output, PartFile):  # a pipe may keep a write waiting for ever, a file does not
+            with suppress(Exception):
+                self._frames.wait()
         self._output.abandon()
 
     def __enter__(self) -> Self:

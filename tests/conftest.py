@@ -5,6 +5,8 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+os.environ["PYTHONSAFEPATH"] = "1"  # what the tests start runs the installed package, not the folder it stands in
+
 settings.register_profile(
     "default", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

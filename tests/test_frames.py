@@ -505,6 +505,8 @@ ONE_KEY = BEGINNING + b"\x81\xa1a"
         ONE_KEY + b"\xdb" + MOST,
         ONE_KEY + b"\xdd" + MOST,
         ONE_KEY + b"\xdf" + MOST,
+        ONE_KEY + b"\xdd\x00\x10\x00\x00",
+        ONE_KEY + b"\xdf\x00\x10\x00\x00",
         ONE_KEY + b"\xc6" + MOST,
         ONE_KEY + b"\xc9" + MOST + b"\x05",
         ONE_KEY + b"\xdc\x00\xff" * 600,
@@ -546,6 +548,7 @@ def test_a_broken_decoder_keeps_nothing():
     decoder.feed(OTHERS[0] + bytes(100))
     with pytest.raises(FormatError, match="not a maze file"):
         list(decoder)
+    assert len(decoder._bytes) == 0
     tracemalloc.start()
     for _ in range(1000):
         decoder.feed(bytes(1000))
@@ -649,6 +652,7 @@ def test_other_forms_of_the_same_values_are_refused(frame, field, other):
 SHORT = plain_rows(0, 1, False, NORTH, EAST[:2], SOUTH[2:])
 FLOORED = plain_rows(2, 2, False, SOUTH[2:], EAST, SOUTH, EAST)
 TALL = plain_header(SPEC_DATA | {"height": 6}, 2, 2, 0)
+CLOSED = HEADER + FRAME_0 + plain_rows(2, 2, True, SOUTH[2:], EAST, LAST)
 OPEN_END = plain_rows(4, 2, False, SOUTH[2:], EAST, SOUTH)
 
 
@@ -677,9 +681,13 @@ OPEN_END = plain_rows(4, 2, False, SOUTH[2:], EAST, SOUTH)
         (TALL + FRAME_0 + FRAME_1 + STATE + OPEN_END, "last is False, but its final row completes the maze's height"),
         (plain_header(SPEC_DATA | {"height": 3}, 2, 2, 0) + FRAME_0 + FRAME_1, "2 rows pass the maze's height, 3"),
         (
-            plain_header(SPEC_DATA, 2, 0, 2**48 - 1) + plain_rows(2**48 - 1, 1, True, NORTH, EAST[:2], b"\0\0"),
-            "cut short",
+            plain_header(SPEC_DATA, 3, 0, 2**48 - 1) + plain_rows(2**48 - 1, 2, True, NORTH, EAST, LAST),
+            f"2 rows pass the maze's height, {2**48}",
         ),
+        (CLOSED + plain_checkpoint(4, b"state"), "checkpoint at row 4: the row before is the maze's last"),
+        (HEADER[:-1] + b"\0", "header: the checksum does not fit"),
+        (reseal(b"\x98" + HEADER[1:-5] + b"\xc0" * 6), "header: it begins with"),
+        (reseal(HEADER.replace(b"m\x01", b"m\x00")), "header: it begins with"),
         (HEADER + FRAME_0 + plain_end(3, False), "it tells 3 rows, finished False; 2 rows came, finished False"),
         (HEADER + FRAME_0 + plain_end(2, True), "it tells 2 rows, finished True; 2 rows came, finished False"),
         (HEADER + plain_end(0, True), "it tells 0 rows, finished True; 0 rows came, finished False"),
@@ -701,13 +709,13 @@ def test_forged_frames(data, says):
 
 def test_a_checkpoint_of_another_size_comes_before_the_last_row_only():
     """A finalized stream's snapshot tells where the maze ends, so it is larger; the next row is then the last."""
-    header = plain_header(SPEC_DATA, 1, 1, 0)
-    row = [plain_rows(i, 1, False, SOUTH[2:] if i else NORTH, EAST[:2], SOUTH[2:]) for i in range(3)]
-    last = plain_rows(2, 1, True, SOUTH[2:], EAST[:2], NORTH)
-    start = header + row[0] + plain_checkpoint(1, b"state") + row[1] + plain_checkpoint(2, b"state + end")
-    assert decode(start + last + plain_end(3, True))[-1] == End(3, True)
-    with pytest.raises(FormatError, match="allows for one row, the last, only"):
-        decode(start + row[2] + plain_end(3, False))
+    states = plain_checkpoint(2, b"state") + FRAME_1 + plain_checkpoint(4, b"state + end")
+    start = plain_header(SPEC_DATA, 2, 1, 0) + FRAME_0 + states
+    last = plain_rows(4, 1, True, SOUTH[2:], EAST[:2], NORTH)
+    assert decode(start + last + plain_end(5, True))[-1] == End(5, True)
+    for rows, frame in ((6, FRAME_2), (6, OPEN_END), (5, plain_rows(4, 1, False, SOUTH[2:], EAST[:2], SOUTH[:2]))):
+        with pytest.raises(FormatError, match="allows for one row, the last, only"):
+            decode(start + frame + plain_end(rows, frame is FRAME_2))
 
 
 @given(st.sampled_from(list(FRAMES.values())), st.data())

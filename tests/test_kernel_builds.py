@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+TESTS = Path(__file__).parent
 C_FILES = ("_kernel", "_verify")
 SANITIZERS = ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 KERNEL_TESTS = ("tests/test_step.py", "-k", "(both_backends or harm_nothing or buffers) and not python")
@@ -127,39 +128,40 @@ def test_there_are_no_warnings(compiler, tmp_path, name, flags):
 TELL = "import sys, eller_stream.kernel as k; print(k.BACKEND, 'eller_stream._kernel' in sys.modules)"
 
 
-def told(folder, **environment):
-    done = run(sys.executable, "-c", TELL, cwd=folder, **environment)
+def told(folder, *flags, **environment):
+    done = run(sys.executable, *flags, "-c", TELL, cwd=folder, **environment)
     return done.stdout.split() if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
 
 
 def test_the_kernel_asked_for_is_the_one_that_runs(request):
-    assert told(ROOT, ELLER_STREAM_KERNEL="python") == ["python", "False"]
+    assert told(TESTS, ELLER_STREAM_KERNEL="python") == ["python", "False"]
     if not request.config.getoption("--without-c"):
         for asked in ({"ELLER_STREAM_KERNEL": "c"}, {"ELLER_STREAM_KERNEL": ""}, {}):
-            assert told(ROOT, **asked) == ["c", "True"]
+            assert told(TESTS, **asked) == ["c", "True"]
 
 
 @pytest.mark.parametrize("asked", ["nonsense", "C", "Python", "_step", " c"])
 def test_a_kernel_that_does_not_exist(asked):
     assert (
-        told(ROOT, ELLER_STREAM_KERNEL=asked)
+        told(TESTS, ELLER_STREAM_KERNEL=asked)
         == f"eller_stream.errors.KernelError: ELLER_STREAM_KERNEL is c or python, not {asked!r}"
     )
 
 
 def test_without_the_extension_the_python_kernel_runs(tmp_path):
+    """Without the site packages (-S), where an editable install would offer its own extension."""
     copied(tmp_path)
-    assert told(tmp_path) == ["python", "False"]
-    assert told(tmp_path, ELLER_STREAM_KERNEL="python") == ["python", "False"]
-    said = told(tmp_path, ELLER_STREAM_KERNEL="c")
+    assert told(tmp_path, "-S") == ["python", "False"]
+    assert told(tmp_path, "-S", ELLER_STREAM_KERNEL="python") == ["python", "False"]
+    said = told(tmp_path, "-S", ELLER_STREAM_KERNEL="c")
     assert said.startswith("eller_stream.errors.KernelError: the C kernel is not there")
 
 
 def test_an_extension_that_cannot_be_loaded_is_told(tmp_path):
     copied(tmp_path)
     (tmp_path / "eller_stream" / "_kernel.abi3.so").write_bytes(b"no library")
-    assert told(tmp_path) == ["python", "False"]
-    assert told(tmp_path, ELLER_STREAM_KERNEL="c").startswith(
+    assert told(tmp_path, "-S") == ["python", "False"]
+    assert told(tmp_path, "-S", ELLER_STREAM_KERNEL="c").startswith(
         "eller_stream.errors.KernelError: the C kernel is not there"
     )
 
@@ -188,6 +190,6 @@ print(hashlib.sha256(block.east.tobytes() + block.south.tobytes()).hexdigest())
         ({"PYTHONHASHSEED": "1"}, ["-O"]),
         ({"PYTHONHASHSEED": "2", "ELLER_STREAM_KERNEL": "python"}, ["-OO"]),
     ]
-    said = {run(sys.executable, *flags, "-c", script, cwd=ROOT, **environment).stdout for environment, flags in runs}
+    said = {run(sys.executable, *flags, "-c", script, cwd=TESTS, **environment).stdout for environment, flags in runs}
     assert len(said) == 1
     assert len(said.pop().strip()) == 64

@@ -200,6 +200,13 @@ def test_every_cut_is_seen(snapshot):
         refused(snapshot[size + 1 :])
 
 
+def test_a_changed_plane_is_told_by_the_checksum(snapshot):
+    damaged = bytearray(snapshot)
+    damaged[-7] ^= 1
+    with pytest.raises(FormatError, match="checksum"):
+        EllerStream.restore(damaged)
+
+
 @pytest.mark.parametrize("more", [b"\0", b"\xc0", b"\x99", b"\xff" * 9])
 def test_trailing_bytes_are_seen(snapshot, more):
     refused(snapshot + more)

@@ -36,6 +36,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from eller_stream import _step, coins, kernel
+from eller_stream.partition import levels
 from eller_stream.spec import MazeSpec, Probability, Schedule
 
 EVERY_WIDTH = st.one_of(st.sampled_from(EDGE_WIDTHS), st.integers(1, 140))
@@ -77,6 +78,17 @@ def variants(backend):
 # ---- one step --------------------------------------------------------------------------------
 
 
+def stepped(step, joins, drops, *, backwards, merging):
+    """Return (east, south) of a step as plain integers, from plain ones; what is both ways must be so rightly."""
+    joins, keeps = joins & step.row_boundaries, step.row_cells & ~drops
+    east, south = step.step(
+        step.boundaries_both_ways(joins), step.both_ways(keeps), backwards=backwards, merging=merging
+    )
+    plain_east, plain_south = east & step.row_cells, south & step.row_cells
+    assert (east, south) == (step.boundaries_both_ways(plain_east), step.both_ways(plain_south))
+    return plain_east, plain_south
+
+
 @given(
     labels=partitions(),
     seed=st.integers(0, 2**32),
@@ -89,7 +101,7 @@ def test_a_step_equals_the_textbook_row(labels, seed, shares, backwards, merging
     width, rng = len(labels), random.Random(seed)
     joins, drops = ([rng.random() < share for _ in labels] for share in shares)
     step = _step.RowStep(width, *(as_int(bits) for bits in bits_of_labels(labels)))
-    east, south = step.step(as_int(joins), as_int(drops), backwards=backwards, merging=merging)
+    east, south = stepped(step, as_int(joins), as_int(drops), backwards=backwards, merging=merging)
     plain_east, plain_south, below = textbook_row(labels, joins, drops, backwards=backwards, merging=merging)
     assert as_bools(east, width) == plain_east
     assert as_bools(south, width) == plain_south
@@ -107,7 +119,7 @@ def test_every_step_of_narrow_rows(width, planes, monkeypatch):
     for labels, joins, drops in product(sorted(rows), bools, bools):
         for backwards, merging in product([False, True], repeat=2):
             step = _step.RowStep(width, *(as_int(bits) for bits in bits_of_labels(labels)))
-            made = step.step(as_int(joins), as_int(drops), backwards=backwards, merging=merging)
+            made = stepped(step, as_int(joins), as_int(drops), backwards=backwards, merging=merging)
             east, south, below = textbook_row(labels, joins, drops, backwards=backwards, merging=merging)
             assert made == (as_int(east), as_int(south))
             assert (step.has_next, step.has_prev) == tuple(as_int(bits) for bits in bits_of_labels(below))
@@ -122,17 +134,44 @@ def test_the_step_with_linked_lists_gives_the_same(labels, coins, backwards, mer
     n, p = (as_int(bits) for bits in bits_of_labels(labels))
     lists = _step._LinkedLists(width, n, p).step(joins, drops, backwards, merging)
     step = _step.RowStep(width, n, p)
-    made = step.step(joins, drops, backwards=backwards, merging=merging)
+    made = stepped(step, joins, drops, backwards=backwards, merging=merging)
     assert (*made, step.has_next, step.has_prev) == lists
 
 
 @given(bits=st.lists(st.booleans(), min_size=1, max_size=140))
-def test_mirrors_and_parities(bits):
-    step, number = _step.RowStep(len(bits)), as_int(bits)
-    assert as_bools(step.mirrored(number), len(bits)) == bits[::-1]
-    assert as_bools(step.mirrored_boundaries(number & step.boundaries), len(bits) - 1) == bits[:-1][::-1]
-    parities = [bool(sum(bits[: c + 1]) % 2) for c in range(len(bits))]
-    assert as_bools(step.prefix_xor(number), len(bits)) == parities
+def test_the_row_and_its_mirror_image(bits):
+    step, size = _step.RowStep(len(bits)), 16 * ((len(bits) + 7) // 8)
+    between = [False] * (size - 2 * len(bits))
+    assert as_bools(step.both_ways(as_int(bits)), size) == bits + between + bits[::-1]
+    inner = bits[:-1]  # boundary c is bit c, and bit size - 2 - c
+    both = as_bools(step.boundaries_both_ways(as_int(inner)), size - 1)
+    assert both == [*inner, False, *between, *inner[::-1]]
+    assert step.mirrored(step.mirrored(as_int(bits))) == as_int(bits)
+
+
+def levels_of_labels(labels):
+    """Return the levels of a state as integers, by the levels that partition.py counts."""
+    level = levels(*(np.array(bits, bool) for bits in bits_of_labels(labels)))
+    return [as_int(level >= depth) for depth in range(level.max() + 1)]
+
+
+@given(
+    labels=partitions(),
+    coins=st.lists(choices(130, 130), min_size=1, max_size=6),
+    backwards=st.booleans(),
+    merging=st.booleans(),
+)
+@settings(max_examples=200)
+def test_the_levels_carried_on_are_those_of_the_state(labels, coins, backwards, merging):
+    """Carried from row to row, found from the state alone, and counted: all the same."""
+    step = _step.RowStep(len(labels), *(as_int(bits) for bits in bits_of_labels(labels)))
+    assert step._levels == [step.both_ways(cells) for cells in levels_of_labels(labels)]
+    for row_coins in coins:
+        joins = as_int(coin % 3 == 0 for coin in row_coins[: len(labels)])
+        drops = as_int(coin // 3 % 2 for coin in row_coins[: len(labels)])
+        stepped(step, joins, drops, backwards=backwards, merging=merging)
+        assert step._levels == step._levels_of(step._n, step._p)
+        backwards, merging = not backwards, False
 
 
 # ---- whole rows ------------------------------------------------------------------------------
@@ -315,7 +354,7 @@ def test_every_braid_of_narrow_rows(width):
         coins = {"braid": [True] * width, "third": as_bools(third, width), "even": as_bools(even, width)}
         rows = [as_bools(bits, width) for bits in (above, opens_east, opens_south)]
         for south in (True, False):
-            drawn = _step._RowCoins(0, 0, 0, 0, step.cells, third, even)
+            drawn = _step._RowCoins(0, 0, 0, 0, step.row_cells, third, even)
             made = _step._Carving(step, above)._braided(opens_east, opens_south, drawn, may_open_south=south)
             assert made == tuple(as_int(bits) for bits in braided(*rows, coins, may_open_south=south))
 
@@ -433,7 +472,7 @@ def test_the_coins_reach_every_spanning_tree(rows, width, spanning_trees):
         below = set()
         for (n, p, above), joins, drops in product(states, range(1 << width - 1), range(1 if last else 1 << width)):
             step = _step.RowStep(width, n, p)
-            east, south = step.step(joins, drops, backwards=r % 2 == 1, merging=last)
+            east, south = stepped(step, joins, drops, backwards=r % 2 == 1, merging=last)
             below.add((step.has_next, step.has_prev, (*above, east, 0 if last else south)))
         states = below
     assert len({row for _, _, row in states}) == spanning_trees

@@ -174,6 +174,14 @@ def test_no_checkpoint_at_the_end_without_its_rows():
     assert [event.row for event in events if isinstance(event, Checkpoint)] == [32]
 
 
+def test_no_state_is_asked_of_a_stream_that_has_ended():
+    stream, out = FakeStream(CLASSIC, 32), io.BytesIO()
+    writer = FrameWriter(out, stream, rows_per_frame=2)
+    assert writer.write(32) == 32
+    assert writer.write(1) == 0
+    assert stream.snapshots == []
+
+
 def test_no_checkpoints_where_there_are_key_rows():
     stream = FakeStream(SPEC, 1000)
     written(stream, 1000, rows_per_frame=2)
@@ -258,6 +266,19 @@ def test_after_a_write_that_failed_nothing_is_written(room, error):
         with pytest.raises(StoreError, match="a write failed before"):
             again()
     assert len(out.data) == room
+
+
+def test_a_large_frame_that_failed_is_the_last_write_too():
+    out = Stingy(most=2**20, room=100_000)
+    writer = FrameWriter(out, FakeStream(MazeSpec(10_000, seed=1), 10**6), rows_per_frame=64)
+    writer.write(64)
+    with pytest.raises(OSError, match="No space left"):
+        writer.wait()
+    out.room = 2**30
+    for again in (lambda: writer.write(1), writer.finish):
+        with pytest.raises(StoreError, match="a write failed before"):
+            again()
+    assert len(out.data) == 100_000
 
 
 def test_an_interrupt_while_rows_are_made_loses_none_unnoticed():
@@ -434,7 +455,7 @@ def test_an_error_in_the_body_leaves_the_part_and_comes_out(target, force, error
     assert (target.read_bytes() == b"good") if force else not target.exists()
     whole = written(FakeStream(SPEC, 100), 8)
     assert part_of(target).read_bytes() == whole[: -frames.END_FRAME_SIZE]
-    for again in (writer.close, lambda: writer.write(1)):
+    for again in (lambda: writer.write(1), writer.close, lambda: writer.write(1)):
         with pytest.raises(StoreError, match="nothing more can be written"):
             again()
     assert not force or target.read_bytes() == b"good"
@@ -600,6 +621,22 @@ def test_a_part_file_of_any_bytes(target):
     assert target.read_bytes() == b"ab23456789"
 
 
+def test_an_error_leaves_a_part_file(target):
+    part = PartFile(target)
+    with pytest.raises(RuntimeError):
+        fail_within(part)
+    assert not target.exists()
+    assert part_of(target).read_bytes() == b"0123"
+    with pytest.raises(StoreError, match=r"\.part: closed"):
+        part.write(b"4")
+
+
+def fail_within(part):
+    with part:
+        part.write(b"0123")
+        raise RuntimeError
+
+
 def test_a_part_file_without_gathering_writes(target, monkeypatch):
     monkeypatch.delattr(os, "writev", raising=False)
     make_file(target)
@@ -609,6 +646,9 @@ def test_a_part_file_without_gathering_writes(target, monkeypatch):
 class Stdio:
     def __init__(self, data=b""):
         self.buffer = io.BytesIO(data)
+
+    def flush(self):
+        pass
 
 
 def test_standard_output(monkeypatch):
