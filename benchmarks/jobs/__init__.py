@@ -1,0 +1,11 @@
+"""The jobs by name, in the order in which they run; each is a module with `TITLE` and `run`."""
+
+from . import generate, iterate, read, verify, without_compiler
+
+JOBS = {
+    "read": read,
+    "without-compiler": without_compiler,
+    "iterate": iterate,
+    "generate": generate,
+    "verify": verify,
+}
