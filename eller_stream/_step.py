@@ -221,13 +221,14 @@ class _LinkedLists:
         self.width = width
         self.after = list(range(width))
         self.before = list(range(width))
+        nexts, prevs = self._bits(has_next), self._bits(has_prev)
         waiting: list[tuple[int, int]] = []  # (first, latest) column of each set that goes on further right
         for c in range(width):
             first = c
-            if has_prev >> c & 1:
+            if prevs[c]:
                 first, latest = waiting.pop()
                 self._link(latest, c)
-            if has_next >> c & 1:
+            if nexts[c]:
                 waiting.append((first, c))
             else:
                 self._link(c, first)
@@ -235,38 +236,47 @@ class _LinkedLists:
     def _link(self, c: int, after: int) -> None:
         self.after[c], self.before[after] = after, c
 
+    def _bits(self, x: int) -> list[bool]:
+        """Return the bits of x, column by column: all at once, since a shift for each would cost O(width) each."""
+        return [digit == "1" for digit in f"{x:0{self.width}b}"[::-1]]
+
+    def _number(self, columns: set[int]) -> int:
+        """Return the integer with the bits of these columns set."""
+        return int("".join("01"[c in columns] for c in range(self.width - 1, -1, -1)), 2)
+
     def step(self, joins: int, drops: int, backwards: bool, merging: bool) -> tuple[int, int, int, int]:
         """Return (east, south, has_next, has_prev) after the row."""
         columns = range(self.width - 1, -1, -1) if backwards else range(self.width)
         boundaries = [c for c in columns if c < self.width - 1]
-        east = self._join(c for c in boundaries if joins >> c & 1)
+        wanted = self._bits(joins)
+        east = self._join([c for c in boundaries if wanted[c]])
         if merging:
             east |= self._join(boundaries)
-        south = self._keep(columns, drops)
-        has_next = sum(1 << c for c in columns if self.after[c] > c)
-        has_prev = sum(1 << c for c in columns if self.before[c] < c)
-        return east, south, has_next, has_prev
+        south = self._keep(columns, self._bits(drops))
+        has_next = {c for c in columns if self.after[c] > c}
+        has_prev = {c for c in columns if self.before[c] < c}
+        return self._number(east), self._number(south), self._number(has_next), self._number(has_prev)
 
-    def _join(self, boundaries: Iterable[int]) -> int:
+    def _join(self, boundaries: Iterable[int]) -> set[int]:
         """Open each boundary between two sets; return those that were opened."""
-        east = 0
+        east = set()
         for c in boundaries:
             after, before = self.after[c], self.before[c + 1]
             if after != c + 1:
                 self._link(c, c + 1)
                 self._link(before, after)
-                east |= 1 << c
+                east.add(c)
         return east
 
-    def _keep(self, columns: Iterable[int], drops: int) -> int:
+    def _keep(self, columns: Iterable[int], dropped: list[bool]) -> set[int]:
         """Take each dropped cell out of its set unless it is the set's only one; return the passages south."""
-        south = 0
+        south = set()
         for c in columns:
-            if drops >> c & 1 and self.after[c] != c:
+            if dropped[c] and self.after[c] != c:
                 self._link(self.before[c], self.after[c])
                 self._link(c, c)
             else:
-                south |= 1 << c
+                south.add(c)
         return south
 
 
