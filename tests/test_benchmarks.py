@@ -36,7 +36,9 @@ def stream(width):
 
 def run(*words, **environment):
     command = [sys.executable, FOLDER / "run.py", *words]
-    return subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=True)
+    # Unlike the other processes that tests start, a script is to find its neighbours.
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    return subprocess.run(command, env=clean | environment, capture_output=True, text=True, check=True)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
