@@ -106,40 +106,39 @@ class _Behind:
 
     What a job raises comes out of the next `do` or `wait`. The thread is a daemon, since a job may wait for ever for
     a reader, and holds nothing of its owner: it ends with it.
+
+    Jobs are done in the order of the queue, and waiting is one more of them. So nothing is kept here of what is
+    being done, and an interrupt between any two steps leaves nothing half told.
     """
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._done: SimpleQueue[BaseException | None] = SimpleQueue()
-        self._busy = False
-        threading.Thread(target=_work, args=(self._jobs, self._done), daemon=True).start()
+        self._jobs: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._errors: SimpleQueue[BaseException] = SimpleQueue()
+        threading.Thread(target=_work, args=(self._jobs, self._errors), daemon=True).start()
 
     def do(self, job: Callable[[], None]) -> None:
         """Wait for the job before, and begin this one."""
         self.wait()
-        self._busy = True
         self._jobs.put(job)
 
     def wait(self) -> None:
         """Wait until nothing is being done."""
-        if self._busy:
-            error = self._done.get()
-            self._busy = False
-            if error is not None:
-                raise error
+        idle = threading.Event()
+        self._jobs.put(idle.set)
+        idle.wait()
+        if not self._errors.empty():
+            raise self._errors.get()
 
     def __del__(self) -> None:
         self._jobs.put(None)
 
 
-def _work(jobs: SimpleQueue[Callable[[], None] | None], done: SimpleQueue[BaseException | None]) -> None:
+def _work(jobs: SimpleQueue[Callable[[], object] | None], errors: SimpleQueue[BaseException]) -> None:
     while (job := jobs.get()) is not None:
         try:
             job()
         except BaseException as error:
-            done.put(error)
-        else:
-            done.put(None)
+            errors.put(error)
         del job
 
 
@@ -147,7 +146,7 @@ class FrameWriter:
     """Writes a stream's rows as frames: the header at once, then rows as asked for, at last the end.
 
     A large frame is checksummed and written on a thread of its own while the next one is carved; an error of that
-    comes out of the next call.
+    comes out with the next full frame, of `wait` or of `finish`.
 
     out             takes the bytes; it is neither flushed nor closed
     stream          gives the rows, from where it stands; rows that anyone else takes from it are an error

@@ -8,6 +8,7 @@ import sys
 import threading
 import tracemalloc
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eller_stream import frames
+from eller_stream import frames, store
 from eller_stream.block import Block, row_bytes
 from eller_stream.errors import CutShortError, FormatError, StoreError
 from eller_stream.frames import Checkpoint, End, Header, Rows
@@ -909,3 +910,52 @@ def test_a_maze_cut_at_a_checkpoint_and_gone_on_with_has_the_same_rows():
     restored = EllerStream.restore(states[1].snapshot)
     again = rows_of(read_events(io.BytesIO(written(restored, 100, rows_per_frame=2))))
     assert again == rows_of(events)[64:]
+
+
+# ---- interrupts at any moment ------------------------------------------------------------------
+
+
+def interrupted_at(step, work):
+    """Run the work with a Ctrl-C at its `step`-th line in `_Behind`; return whether it came to that."""
+    seen = 0
+
+    def trace(frame, event, _):
+        nonlocal seen
+        if frame.f_code.co_qualname not in ("_Behind.do", "_Behind.wait"):
+            return None
+        if event == "line":
+            seen += 1
+            if seen == step:
+                raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        work()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
+def test_after_an_interrupt_at_any_moment_waiting_ends():
+    """The second Ctrl-C may come between any two steps, and the file is closed behind it."""
+    step = 0
+    hit = True
+    while hit:
+        step += 1
+        behind, done = store._Behind(), []
+
+        def work(behind=behind, done=done):
+            behind.do(partial(done.append, 1))
+            behind.do(partial(done.append, 2))
+            behind.wait()
+
+        hit = interrupted_at(step, work)
+        waiting = threading.Thread(target=behind.wait, daemon=True)
+        waiting.start()
+        waiting.join(20)
+        assert not waiting.is_alive(), f"interrupted at step {step}"
+    assert done == [1, 2]
+    assert step > 6
