@@ -51,6 +51,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from . import coins
+from .block import row_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -69,7 +70,7 @@ class RowStep:
 
     def __init__(self, width: int, has_next: int = 0, has_prev: int = 0) -> None:
         self.width = width
-        self.num_bytes = (width + 7) // 8
+        self.num_bytes = row_bytes(width)
         self.row_cells = (1 << width) - 1
         self.row_boundaries = self.row_cells >> 1
         self.cells = self.both_ways(self.row_cells)
@@ -296,7 +297,7 @@ def carve(
     /,
 ) -> None:
     """Carve rows into the planes `east` and `south`: see `kernel.Carver`."""
-    num_bytes = (width + 7) // 8
+    num_bytes = row_bytes(width)
     planes, out_east, out_south = (memoryview(buffer).cast("B") for buffer in (state, east, south))
     rows, rest = divmod(len(out_south), num_bytes)
     if len(planes) != 3 * num_bytes or len(out_east) != len(out_south) or rest:
@@ -306,7 +307,7 @@ def carve(
     )
     carving = _Carving(RowStep(width, has_next, has_prev), above, row, key_interval, last_row)
     all_coins = _Coins(width, seed, p_east, p_south, loops, braid)
-    batch = max(1, _BATCH_WORDS // all_coins.words)
+    batch = max(1, _BATCH_WORDS // ((width + 63) // 64))
     for first in range(0, rows, batch):
         stop = min(rows, first + batch)
         made = carving.rows(all_coins.of(row + first, stop - first))
@@ -332,9 +333,9 @@ class _Coins:
 
     def __init__(self, width: int, seed: int, p_east: int, p_south: int, loops: int, braid: int) -> None:
         self.seed = seed
-        self.words = (width + 63) // 64
-        self.cells = _packed_ones(width)
-        self.boundaries = _packed_ones(width - 1, len(self.cells))
+        self.width = width
+        boundaries = (1 << width - 1) - 1
+        self.boundaries = np.frombuffer(boundaries.to_bytes(row_bytes(width), "little"), np.uint8)
         self.joins, self.keeps = (coins.EAST, p_east), (coins.SOUTH, p_south)
         always = [(coins.LOOPS_EAST, loops), (coins.LOOPS_SOUTH, loops), (coins.BRAID, braid)]
         picks = [(coins.BRAID_THIRD, coins.THIRD if braid else 0), (coins.BRAID_EVEN, coins.EVEN if braid else 0)]
@@ -352,14 +353,7 @@ class _Coins:
 
     def _drawn(self, base: int, n: int, row: int, rows: int) -> Plane:
         """Return the rows' coins of one kind, packed: uint8 of shape (rows, bytes of a row)."""
-        words = coins.coin_words(self.seed, base, n, row * self.words, rows * self.words)
-        packed: Plane = words.astype("<u8").view(np.uint8).reshape(rows, 8 * self.words)[:, : len(self.cells)]
-        return packed & self.cells
-
-
-def _packed_ones(count: int, num_bytes: int | None = None) -> Plane:
-    size = (count + 7) // 8 if num_bytes is None else num_bytes
-    return np.frombuffer(((1 << count) - 1).to_bytes(size, "little"), np.uint8)
+        return coins.row_coins(self.seed, base, n, self.width, row, rows)
 
 
 def _mirrored(rows: Plane) -> Plane:

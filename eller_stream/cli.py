@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from .frames import Header
+    from .store import MazeFile
     from .stream import RowStream
     from .verify import Report
 
@@ -73,8 +74,13 @@ def _fail(error: BaseException | str, code: int) -> int:
 
 
 def _say(text: str) -> None:
-    """Print one line on stderr, with what could steer a terminal escaped."""
-    print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in text), file=sys.stderr)
+    """Print one line on stderr."""
+    print(_printable(text), file=sys.stderr)
+
+
+def _printable(text: str) -> str:
+    """Return a text with what could steer a terminal escaped."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _forget_stdout() -> None:
@@ -343,13 +349,14 @@ def _quantity(number: float, unit: str) -> str:
 
 
 def _info(options: argparse.Namespace) -> int:
+    from .frames import VERSION
     from .store import MazeFile
 
     with MazeFile(options.file) as maze:
         rows, complete, finished = _rows_in(maze)
         facts = {
             "file": options.file,
-            "format": 1,
+            "format": VERSION,
             **_header_facts(maze.header),
             "rows": rows,
             "complete": complete,
@@ -360,7 +367,7 @@ def _info(options: argparse.Namespace) -> int:
     return OK
 
 
-def _rows_in(maze: Any) -> tuple[int, bool, bool]:
+def _rows_in(maze: MazeFile) -> tuple[int, bool, bool]:
     """Return the rows in a file, whether its end frame is there, and whether the maze is finished."""
     if maze.end is not None:
         return maze.end.rows, True, maze.end.finished
@@ -399,7 +406,7 @@ def _facts_for_people(facts: dict[str, Any], header: Header) -> str:
         "loops": spec.loops,
         "braid": f"{float(spec.braid):g}",
         "key rows": f"every {spec.key_interval:,} rows" if spec.key_interval else "none",
-        "frames": f"{header.rows_per_frame:,} rows each, format 1",
+        "frames": f"{header.rows_per_frame:,} rows each, format {facts['format']}",
     }
     return "\n".join(f"{name + ':':16}{value}" for name, value in lines.items())
 
@@ -434,4 +441,4 @@ def _tell(options: argparse.Namespace, data: dict[str, Any], sentence: str) -> N
     if options.json:
         print(json.dumps({"file": options.file, **data}))
     else:
-        print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in f"{options.file}: {sentence}"))
+        print(_printable(f"{options.file}: {sentence}"))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Words: TypeAlias = NDArray[np.uint64]
+    Packed: TypeAlias = NDArray[np.uint8]
 
 EAST, SOUTH, LOOPS_EAST, LOOPS_SOUTH, BRAID = 0, 16, 32, 48, 64
 BRAID_THIRD, BRAID_EVEN = 80, 96
@@ -74,3 +75,13 @@ def coin_words(seed: int, base: int, n: int, first: int, count: int) -> Words:
         else:
             coins &= words
     return coins
+
+
+def row_coins(seed: int, base: int, n: int, width: int, row: int, rows: int) -> Packed:
+    """Return the coins of `rows` rows from `row` on, packed like planes: uint8 of shape (rows, ceil(width / 8))."""
+    words = (width + 63) // 64
+    drawn = coin_words(seed, base, n, row * words, rows * words).astype("<u8").view(np.uint8)
+    packed = np.ascontiguousarray(drawn.reshape(rows, 8 * words)[:, : (width + 7) // 8])
+    if width % 8:
+        packed[:, -1] &= (1 << width % 8) - 1
+    return packed

@@ -32,7 +32,7 @@ import numpy as np
 
 from .block import Block, row_bytes
 from .errors import BlockError, CutShortError, FormatError, SpecError, VersionError
-from .sealed import SEAL_SIZE, check_seal, seal
+from .sealed import BIN_HEAD_SIZE, SEAL_SIZE, bin_head, check_seal, seal
 from .spec import MAX_ROW, MazeSpec
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ _ROWS_START = struct.Struct(">6sBQBI")
 _ROWS_HEAD = struct.Struct(">6sBQBIB")
 _CHECKPOINT_HEAD = struct.Struct(">12sBQBI")
 _END_HEAD = struct.Struct(">5sBQB")
-_BIN_HEAD = struct.Struct(">BI")
 
 END_FRAME_SIZE = _END_HEAD.size + SEAL_SIZE
 _SMALLEST = END_FRAME_SIZE
@@ -169,8 +168,8 @@ def header_size(header: Header) -> int:
 
 def rows_frame_size(width: int, count: int, floor: bool = False) -> int:
     """Return the bytes of a frame of `count` rows, `width` cells wide, with or without a floor plane."""
-    plane = _BIN_HEAD.size + count * row_bytes(width)
-    north = _BIN_HEAD.size + row_bytes(width)
+    plane = BIN_HEAD_SIZE + count * row_bytes(width)
+    north = BIN_HEAD_SIZE + row_bytes(width)
     return _ROWS_HEAD.size + north + 2 * plane + (plane if floor else 1) + SEAL_SIZE
 
 
@@ -196,7 +195,7 @@ def encode_rows(rows: Rows) -> list[Buffer]:
         raise BlockError("a rows frame holds at least one row, not none")
     pieces: list[Buffer] = [_rows_head(block.start, len(block), rows.last)]
     for plane in (block.north, block.east, block.south, block.floor):
-        pieces += [bytes([_NIL])] if plane is None else [_bin_head(plane.nbytes), _flat(plane)]
+        pieces += [bytes([_NIL])] if plane is None else [bin_head(plane.nbytes), _flat(plane)]
     return _sealed(pieces)
 
 
@@ -572,7 +571,7 @@ class _Planes:
     def take(self, name: str, count: int) -> NDArray[np.uint8]:
         """Return the plane whose field comes next: uint8 of shape (count, packed)."""
         size = count * self._packed
-        self._expect(name, _bin_head(size))
+        self._expect(name, bin_head(size))
         plane = np.frombuffer(self._frame, np.uint8, size, self._at).reshape(count, self._packed)
         self._at += size
         return plane
@@ -612,10 +611,6 @@ def _rows_head(start: int, count: int, last: bool) -> bytes:
 
 def _checkpoint_head(row: int, length: int) -> bytes:
     return _CHECKPOINT_HEAD.pack(_CHECKPOINT, _UINT64, row, _BIN32, length)
-
-
-def _bin_head(size: int) -> bytes:
-    return _BIN_HEAD.pack(_BIN32, size)
 
 
 def _bool(value: bool) -> int:

@@ -17,6 +17,7 @@ import errno
 import os
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -290,7 +291,28 @@ class FrameWriter:
         self._bytes += sum(map(len, pieces))
 
 
-class PartFile:
+class _WholeOrNot(ABC):
+    """Used in a `with` statement: closed when the body ends well, abandoned when it fails."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    @abstractmethod
+    def abandon(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+
+class PartFile(_WholeOrNot):
     """A new file that takes its name when it is whole: the bytes go to `path` + ".part" until then.
 
     Use it in a `with` statement: when the body ends well the file goes to disk and takes the name `path`, at
@@ -361,19 +383,8 @@ class PartFile:
         if self._file.closed:
             raise StoreError(f"{self.path if self._complete else self.part}: closed, nothing more can be written")
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abandon()
-
-
-class StandardOutput:
+class StandardOutput(_WholeOrNot):
     """Standard output in the place of a PartFile: what was written cannot be taken back.
 
     It is written to without Python's buffer, of which a write that waits for a reader would keep the lock for ever.
@@ -402,22 +413,13 @@ class StandardOutput:
 
     remove = abandon
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self.close()
-
 
 def open_output(path: str | os.PathLike[str], *, force: bool = False) -> PartFile | StandardOutput:
     """Return what to write a new file to: a PartFile, or standard output for "-"."""
     return StandardOutput() if os.fspath(path) == STDIO else PartFile(path, force=force)
 
 
-class MazeWriter:
+class MazeWriter(_WholeOrNot):
     """Writes a stream's rows into a file; use it in a `with` statement.
 
     When the `with` body ends well, or `close` is called, the file gets its end frame and takes its name, as a
@@ -497,17 +499,6 @@ class MazeWriter:
             with suppress(Exception):
                 self._frames.wait()
         self._output.abandon()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abandon()
 
 
 def read_events(source: Source, max_frame: int | None = None) -> Iterator[Event]:

@@ -5,14 +5,13 @@ carves a block ahead and hands its rows out one by one. Who looks at the state b
 `snapshot`, `finalize`, `seek`) makes the stream go back to the row it had come to; the rows ahead are then
 carved again, and fewer of them at first.
 
-Key rows (every `key_interval`-th row, DESIGN "The stream") unite all cells. What follows one depends on
+Key rows (every `key_interval`-th row, docs/STREAM.md "Key rows") unite all cells. What follows one depends on
 nothing but its own passages south, and these on its coins alone; so the state below a key row is found from
 nothing, and any row is at most `key_interval` rows away.
 """
 
 from __future__ import annotations
 
-import struct
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -24,7 +23,7 @@ from . import coins, kernel
 from .block import Block, Row, pack_bits, row_bytes, unpack_bits
 from .errors import CapacityError, FormatError, SpecError, StreamError, VersionError
 from .partition import is_row, set_numbers
-from .sealed import check_seal, seal
+from .sealed import bin_head, check_seal, seal, uint64
 from .spec import MAX_ROW, MazeSpec, Number, Probability, ScheduleLike, integer, shown
 
 if TYPE_CHECKING:
@@ -40,7 +39,6 @@ SNAPSHOT_KIND = "eller-snapshot"
 SNAPSHOT_VERSION = 1
 _SNAPSHOT_FIELDS = 9
 _SNAPSHOT_BEGINNING = b"\x99" + msgpack.packb(SNAPSHOT_KIND) + msgpack.packb(SNAPSHOT_VERSION)
-_UINT64, _BIN32 = struct.Struct(">BQ"), struct.Struct(">BI")
 
 
 class RowStream(Protocol):
@@ -292,9 +290,7 @@ class EllerStream:
 
     def _coins_of(self, row: int, base: int, n: int) -> Plane:
         """Return one row's coins, packed."""
-        words = (self._spec.width + 63) // 64
-        drawn = coins.coin_words(self._spec.seed, base, n, row * words, words)
-        return pack_bits(unpack_bits(drawn.astype("<u8").view(np.uint8), self._spec.width))
+        return coins.row_coins(self._spec.seed, base, n, self._spec.width, row, 1).reshape(-1)
 
     # ---- moving about -----------------------------------------------------------------------
 
@@ -392,10 +388,10 @@ def _row_number(name: str, value: object, most: int) -> int:
 def _pack_snapshot(spec: MazeSpec, end: int | None, state: _State) -> bytes:
     """Return the bytes of a snapshot: integers behind the spec and lengths have fixed widths."""
     pieces = [_SNAPSHOT_BEGINNING, msgpack.packb(spec.to_data())]
-    pieces += [b"\xc0" if end is None else _UINT64.pack(0xCF, end), _UINT64.pack(0xCF, state.row)]
+    pieces += [b"\xc0" if end is None else uint64(end), uint64(state.row)]
     for k in range(3):
         plane = state.plane(k).tobytes()
-        pieces += [_BIN32.pack(0xC6, len(plane)), plane]
+        pieces += [bin_head(len(plane)), plane]
     return b"".join([*pieces, seal(pieces)])
 
 

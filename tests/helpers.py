@@ -110,7 +110,7 @@ def smallest(labels):
 
 
 def braided(north, east, south, coins, *, may_open_south):
-    """Return (east, south) with one more passage for each dead end whose coin falls, as DESIGN.md defines it."""
+    """Return (east, south) with one more passage for each dead end whose coin falls, as docs/STREAM.md defines it."""
     width = len(east)
     more_east, more_south = list(east), list(south)
     for c in range(width):
@@ -157,7 +157,7 @@ class PlainRow:
 
 
 class PlainStream:
-    """The stream as docs and DESIGN.md tell it, a cell at a time."""
+    """The stream as docs/STREAM.md tells it, a cell at a time."""
 
     def __init__(self, spec, *, row=0, labels=None, above=None, end=None):
         self.spec = spec
