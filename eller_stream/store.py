@@ -250,10 +250,14 @@ class FrameWriter:
             self._checkpoint = Checkpoint(self._row, self._stream.snapshot())
 
     def _write_full_frame(self) -> None:
-        if self._pending and (self._pending[-1].ends or self._row % self.header.rows_per_frame == 0):
+        if self._pending and (self._ends(self._pending[-1]) or self._row % self.header.rows_per_frame == 0):
             self._write_frame()
         if not self._over:
             self._look_at_state()
+
+    def _ends(self, block: Block) -> bool:
+        """Return whether the block ends the maze; in a map, rows of walls open nothing south either."""
+        return block.ends and (block.floor is None or block.stop == self._stream.height)
 
     def _write_frame(self) -> None:
         """Write the rows that wait, if any, as one frame, behind the checkpoint that is due."""
@@ -263,7 +267,7 @@ class FrameWriter:
         with self._all_or_never():
             self._hand_over(partial(self._put_frame, self._checkpoint, block), block.nbytes)
             self._next_frame, self._pending, self._checkpoint = block.stop, [], None
-            self._over = self._last = block.ends
+            self._over = self._last = self._ends(block)
 
     def _hand_over(self, job: Callable[[], None], size: int) -> None:
         """Do the job, behind the caller's back if it is large enough for that to pay."""
@@ -277,7 +281,7 @@ class FrameWriter:
     def _put_frame(self, checkpoint: Checkpoint | None, block: Block) -> None:
         if checkpoint is not None:
             self._put(encode_checkpoint(checkpoint))
-        self._put(encode_rows(Rows(block, block.ends)))
+        self._put(encode_rows(Rows(block, self._ends(block))))
 
     @contextmanager
     def _all_or_never(self) -> Iterator[None]:
