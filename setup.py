@@ -26,10 +26,10 @@ class StableWheel(bdist_wheel):
         return (python, abi, platform) if python.startswith("py") else ("cp311", "abi3", platform)
 
 
-def extension(name):
+def extension(name, *sources):
     return Extension(
         f"eller_stream.{name}",
-        [f"eller_stream/{name}.c"],
+        [f"eller_stream/{source}.c" for source in sources],
         define_macros=[("Py_LIMITED_API", "0x030B0000")],
         extra_compile_args=FLAGS,
         py_limited_api=True,
@@ -37,7 +37,14 @@ def extension(name):
     )
 
 
+CARVERS = [f"bands/{name}" for name in ("_carvers", "_dfs", "_prim", "_wilson", "_random_walk")]
+EXTENSIONS = [
+    extension("_kernel", "_kernel"),
+    extension("_verify", "_verify"),
+    extension("bands._carvers", *CARVERS),
+]
+
 setup(
-    ext_modules=[] if WANTED == "no" else [extension("_kernel"), extension("_verify")],
+    ext_modules=[] if WANTED == "no" else EXTENSIONS,
     cmdclass={"bdist_wheel": StableWheel},
 )

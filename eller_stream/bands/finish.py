@@ -175,13 +175,14 @@ def _stretches(schedule: Schedule, start: int, rows: int) -> Iterator[tuple[int,
 
 def map_of(spec: MazeSpec, band: int, dug: Plane) -> Carved:
     """Return the band of a map of which `dug` is the floor before braid and loops."""
-    start, floor = band * band_rows(spec), as_integers(dug)
+    floor = dug
     if spec.braid.n or any(n for _, n in spec.loops.pairs):
-        floor = _dug_on(spec, start, floor)
-    east = [row & row >> 1 for row in floor]
-    south = [*(row & below for row, below in pairwise(floor)), 0]
-    planes = [as_plane(rows, spec.width) for rows in ([floor[0] if band else 0], east, south, floor)]
-    return Carved(planes[0][0], *planes[1:])
+        floor = as_plane(_dug_on(spec, band * band_rows(spec), as_integers(dug)), spec.width)
+    from_right = floor >> np.uint8(1)
+    from_right[:, :-1] |= floor[:, 1:] << np.uint8(7)
+    south = np.zeros_like(floor)
+    south[:-1] = floor[:-1] & floor[1:]
+    return Carved(floor[0] if band else np.zeros_like(floor[0]), floor & from_right, south, floor)
 
 
 def _dug_on(spec: MazeSpec, start: int, dug: list[int]) -> list[int]:

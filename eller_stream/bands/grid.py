@@ -75,8 +75,15 @@ class Grid:
         else:
             self.cells[cell - 1] |= OPEN_EAST
 
+    def inside(self) -> Plane:
+        """Return the cells that are in the maze, as a plane."""
+        return pack_bits(self._bytes()[1:-1, 1:-1] & IN != 0)
+
     def carved(self) -> Carved:
         """Return the passages as planes."""
-        cells = np.frombuffer(self.cells, np.uint8).reshape(self.rows + 2, self.stride)
+        cells = self._bytes()
         north = pack_bits(cells[1:, 1:-1] & OPEN_NORTH != 0)
         return Carved(north[0], pack_bits(cells[1:-1, 1:-1] & OPEN_EAST != 0), north[1:])
+
+    def _bytes(self) -> Plane:
+        return np.frombuffer(self.cells, np.uint8).reshape(self.rows + 2, self.stride)
