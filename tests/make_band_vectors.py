@@ -64,6 +64,9 @@ def of_random_walk():
     for max_tunnels, max_length in ((1, 1), (1, 20), (40, 1), (30, 3), (3, 2**31 - 1)):
         yield plain("random_walk", max_tunnels=max_tunnels, max_length=max_length), 3, 7, False
         yield plain("random_walk", width=2, band=2, max_tunnels=max_tunnels, max_length=max_length), 0, 7, False
+    for seed in ("5", "37", "38"):  # those with a dead end that braid digs on from
+        few = {"max_tunnels": 3, "max_length": 3}
+        yield plain("random_walk", width=10, seed=seed, braid=65536, **few), 0, 6, False
     yield plain("random_walk", height=13), 10, 3, False
     yield plain("random_walk", width=30, band=30, height=30, max_tunnels=60, max_length=9), 0, 30, False
 

@@ -7,3 +7,4 @@ random_walk.py  maps of tunnels
 """
 
 from .stream import BandStream as BandStream
+from .stream import random_walk_map as random_walk_map

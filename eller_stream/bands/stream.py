@@ -115,9 +115,8 @@ class BandStream:
 
     def _rows(self, count: int) -> Block:
         """Return the next `count` rows: a view of one band, or a copy of several."""
-        if self._position == self._end:
-            return Block.empty(self._position, self._spec.width, np.zeros(row_bytes(self._spec.width), np.uint8))
-        first = self._band_at(self._position)
+        behind = self._position == self._end
+        first = self._band_at(self._position - behind)
         offset = self._position - first.start
         if count <= len(first) - offset:
             return first[offset : offset + count]
@@ -209,6 +208,18 @@ class BandStream:
         stream = cls.from_spec(spec)
         stream._end, stream._position = end, position
         return stream
+
+
+def random_walk_map(
+    dimensions: int, *, seed: int | None = None, max_tunnels: int | None = None, max_length: int | None = None
+) -> Block:
+    """Return a square map of random-walk tunnels: `dimensions` rows and columns, one random start, no gates.
+
+    `block.floor` is its plane, `block.floor_tiles().tolist()` its lists of 1 for a wall and 0 for floor. The options
+    are those of `MazeSpec`; SpecError for fewer than 2 rows, no tunnels, or a length of 0.
+    """
+    options = {"seed": seed, "max_tunnels": max_tunnels, "max_length": max_length}
+    return BandStream("random_walk", dimensions, height=dimensions, band=dimensions, **options).read(dimensions)
 
 
 def _pack_snapshot(spec: MazeSpec, end: int | None, row: int) -> bytes:
