@@ -137,6 +137,14 @@ def test_it_goes_on_from_the_last_multiple_of_r_and_keeps_what_was_whole(target)
     assert target.stat().st_ino == inode
 
 
+@pytest.mark.parametrize("rows", range(10))
+def test_a_file_that_was_closed_before_the_mazes_end_goes_on(target, rows):
+    whole = undisturbed(target, KEYED, 17)
+    with MazeWriter(target, EllerStream.from_spec(KEYED), rows_per_frame=4) as writer:
+        writer.write(rows)
+    assert resumed(target, KEYED, 17) == whole
+
+
 def test_what_is_damaged_in_the_middle_is_made_anew_from_there(target):
     whole = undisturbed(target, KEYED, 17)
     damaged = bytearray(whole)
