@@ -10,8 +10,8 @@ Nothing else is ever waited for: not for what is read ahead, and `close` not for
 
 Invariants. All that both sides see is changed under one lock, which is never held while the source works. The
 window has room for the view and for what is read ahead on both sides, and what is farthest from the view goes first;
-so the rows in view stay. An error of reading stays until the next call: none but the call that needs the rows
-raises it, and until then the thread reads no further. Where the source does not know its height, its end is where
+so the rows in view stay. After an error of reading the thread reads no further until rows in view are missing;
+then it tries again, and the call that needs them raises what that raises. Where the source does not know its height, its end is where
 a read found it, and is looked for again when the view moves past it: a file may have grown.
 """
 
@@ -212,7 +212,8 @@ class _Reader:
 
     def _wait_for_rows(self) -> None:
         """Wait until the rows shown are held."""
-        self._error = None
+        if self._gaps(self.shown):
+            self._error = None
         self._changed.notify_all()
         self._wait_until(lambda: self._error is not None or not self._gaps(self.shown))
         if self._error is not None and self._gaps(self.shown):
