@@ -4,18 +4,17 @@ import gc
 import threading
 import time
 from dataclasses import replace
-from types import SimpleNamespace
+from io import BytesIO
 
 import pytest
 from helpers import specs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eller_stream.block import Block
-from eller_stream.errors import StreamError
-from eller_stream.frames import End
+from eller_stream.errors import FormatError, StreamError
+from eller_stream.frames import END_FRAME_SIZE
 from eller_stream.spec import MAX_ROW, MazeSpec
-from eller_stream.store import MazeFile, MazeWriter
+from eller_stream.store import FrameWriter, MazeFile
 from eller_stream.stream import EllerStream
 from eller_stream.verify import verify
 from eller_stream.window import FileSource, Scroller, StreamSource, scroller
@@ -65,23 +64,19 @@ class Rows:
         self.closed += 1
 
 
-class RowFile:
-    """What a MazeFile is to a FileSource: whole rows, some of them not written yet."""
+def file_bytes(spec, *, first_row=0, rows=ROWS, rows_per_frame=5):
+    """Return the bytes of a file that begins with a row of the maze."""
+    stream, out = EllerStream.from_spec(spec), BytesIO()
+    stream.seek(first_row)
+    writer = FrameWriter(out, stream, rows_per_frame=rows_per_frame)
+    writer.write(rows)
+    writer.finish()
+    return out.getvalue()
 
-    def __init__(self, spec, block, *, first_row=0):
-        self.spec, self.header = spec, SimpleNamespace(first_row=first_row)
-        self.block, self.stop, self.end, self.closed = block, block.stop, None, False
 
-    def finish(self):
-        self.stop = self.block.stop
-        self.end = End(self.stop - self.header.first_row, self.block.ends)
-
-    def read(self, start, rows):
-        first, stop = (min(row, self.stop) - self.block.start for row in (start, start + rows))
-        return self.block[first:stop]
-
-    def close(self):
-        self.closed = True
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "maze.emz"
 
 
 # ---- a view is a slice -----------------------------------------------------------------------------
@@ -93,7 +88,7 @@ moves = st.lists(
 
 @st.composite
 def sources(draw):
-    """A source, its rows as one block, and the row where a view begins."""
+    """A source, or the bytes of a file; its rows as one block, and the row where a view begins."""
     spec = draw(specs(max_width=66, key_intervals=(0, 2, 16), heights=(1, 2, 16, ROWS)))
     block = whole(spec)
     kind = draw(st.sampled_from(["stream", "file", "unfinished file", "rows", "fragment"]))
@@ -101,21 +96,22 @@ def sources(draw):
         stream, start = EllerStream.from_spec(spec), draw(st.integers(0, len(block)))
         stream.seek(start)
         return stream, block, start
-    first = draw(st.integers(0, len(block))) if kind == "fragment" else 0
-    block = block[first:]
     if kind == "rows":
         height = draw(st.sampled_from([None, block.stop]))
         return Rows(block, at_once=draw(st.integers(1, 7)), height=height), block, 0
-    file = RowFile(spec, block, first_row=first)
-    if kind != "unfinished file":
-        file.finish()
-    return file, block, first
+    first = draw(st.integers(0, len(block))) if kind == "fragment" else 0
+    data = file_bytes(spec, first_row=first, rows_per_frame=draw(st.integers(1, 9)))
+    data = data[:-END_FRAME_SIZE] if kind == "unfinished file" else data
+    return data, block[first:], first
 
 
 @given(made=sources(), height=st.integers(1, ROWS + 5), ahead=st.integers(0, 20), moves=moves)
 @settings(max_examples=150)
-def test_wherever_a_view_moves_it_is_a_slice(made, height, ahead, moves):
+def test_wherever_a_view_moves_it_is_a_slice(path, made, height, ahead, moves):
     source, block, start = made
+    if isinstance(source, bytes):
+        path.write_bytes(source)
+        source = MazeFile(path)
 
     def nearest(row):
         return max(block.start, min(row, block.stop - height))
@@ -285,31 +281,33 @@ def test_finalizing_ends_the_maze_below_the_view(spec, down, height):
         assert rows[-1].ends
 
 
-def test_what_cannot_be_finalized():
+def test_what_cannot_be_finalized(path):
     spec = MazeSpec(9, seed=1, height=30)
-    file = RowFile(spec, whole(spec))
-    with Scroller(file, 10) as view, pytest.raises(StreamError, match="a file's rows are made already, so row 10"):
+    path.write_bytes(file_bytes(spec))
+    with (
+        Scroller(MazeFile(path), 10) as view,
+        pytest.raises(StreamError, match="a file's rows are made already, so row 10"),
+    ):
         view.finalize()
-    assert file.closed
     with Scroller(EllerStream.from_spec(spec), 40) as view:
         with pytest.raises(StreamError, match="the maze has ended with row 29"):
             view.finalize()
         assert view.view() == whole(spec)
 
 
-def test_a_file_that_grows_while_one_scrolls():
+def test_a_file_that_grows_while_one_scrolls(path):
     spec = MazeSpec(9, seed=1, height=ROWS)
-    block = whole(spec)
-    file = RowFile(spec, block)
-    file.stop = 25
-    with Scroller(file, 10, ahead=8) as view:
+    block, data = whole(spec), file_bytes(spec)
+    cut = [len(file_bytes(spec, rows=rows)) for rows in (25, 40)]  # an end frame is shorter than the next five rows
+    path.write_bytes(data[: cut[0]])
+    with Scroller(MazeFile(path, follow=0.01), 10, ahead=8) as view:
         assert view.scroll(100) == 15
         assert view.at_end
         assert view.view() == block[15:25]
-        file.stop = 40
+        path.write_bytes(data[: cut[1]])
         assert view.scroll(3) == 3
         assert view.view() == block[18:28]
-        file.finish()
+        path.write_bytes(data)
         assert view.scroll(100) == 32
         assert view.view() == block[50:]
         assert view.at_end
@@ -336,6 +334,10 @@ def test_rows_that_cannot_be_read_are_an_error_only_for_who_needs_them():
         while view.top < 20:
             view.scroll(1)
             assert view.view() == block[view.top : view.top + 10]
+        reads = len(source.reads)
+        view.scroll(-1)
+        view.scroll(1)
+        assert len(source.reads) == reads  # nobody needs them yet
         for move in (view.scroll, view.jump):
             with pytest.raises(OSError, match="row 30 cannot be read"):
                 move(25)
@@ -422,13 +424,12 @@ def test_numbers_that_are_none():
 # ---- files and connections -------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not hasattr(MazeFile, "read"), reason="a MazeFile cannot be read from any row yet")
-def test_a_maze_file(tmp_path):
+def test_a_maze_file(path):
     spec = MazeSpec(65, seed=3, height=500)
     block = whole(spec, 500)
-    with MazeWriter(tmp_path / "maze.emz", EllerStream.from_spec(spec), rows_per_frame=16) as writer:
-        writer.write(500)
-    with Scroller(MazeFile(tmp_path / "maze.emz"), 20, ahead=30) as view:
+    path.write_bytes(file_bytes(spec, rows=500, rows_per_frame=16))
+    file = MazeFile(path)
+    with Scroller(file, 20, ahead=30) as view:
         for row in (0, 480, 17, 9999, 300):
             top = view.jump(row)
             assert top == min(row, 480)
@@ -436,6 +437,24 @@ def test_a_maze_file(tmp_path):
         for _ in range(100):
             view.scroll(-1)
         assert view.view() == block[200:220]
+    with pytest.raises(ValueError, match="closed file"):
+        file.read(0, 1)
+
+
+def test_a_damaged_file_is_shown_up_to_the_damage(path):
+    spec = MazeSpec(65, seed=3, height=ROWS)
+    data = bytearray(file_bytes(spec))
+    data[len(file_bytes(replace(spec, height=None), rows=40))] ^= 1  # in the frame of rows 40 to 44
+    path.write_bytes(data)
+    with Scroller(MazeFile(path), 10, ahead=8) as view:
+        for _ in range(25):
+            view.scroll(1)
+        assert view.view() == whole(spec)[25:35]
+        with pytest.raises(FormatError, match=r"maze\.emz: rows frame at row 40: the checksum does not fit"):
+            view.jump(38)
+        assert view.view() == whole(spec)[25:35]
+        view.jump(45)
+        assert view.view() == whole(spec)[45:55]
 
 
 class Connection:
@@ -466,16 +485,20 @@ def test_a_connection():
     assert connection.closed
 
 
-def test_what_a_source_of_a_file_or_a_stream_says():
+def test_what_a_source_of_a_file_or_a_stream_says(path):
     spec = MazeSpec(20, seed=3, height=50)
     block = whole(spec)[10:]
-    file = RowFile(spec, block, first_row=10)
-    source = FileSource(file)
-    assert (source.width, source.first_row, source.height) == (20, 10, None)
-    file.finish()
-    assert source.height == 50
-    assert source.read_rows(45, 10) == block[35:]
-    assert source.read_rows(60, 10) == Block.empty(50, 20, block.south[-1])
+    data = file_bytes(spec, first_row=10)
+    path.write_bytes(data[:-1])
+    with MazeFile(path) as file:
+        source = FileSource(file)
+        assert (source.width, source.first_row, source.height) == (20, 10, None)
+    path.write_bytes(data)
+    with MazeFile(path) as file:
+        source = FileSource(file)
+        assert (source.width, source.first_row, source.height) == (20, 10, 50)
+        assert source.read_rows(45, 10) == block[35:]
+        assert source.read_rows(60, 10) == block[40:]
     source = StreamSource(EllerStream.from_spec(spec))
     assert (source.width, source.first_row, source.height) == (20, 0, 50)
     assert source.read_rows(45, 10) == block[35:]

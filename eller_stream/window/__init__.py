@@ -5,7 +5,7 @@ index; `scroller.py` moves a view over a source and reads ahead of it.
 """
 
 from .scroller import Scroller
-from .source import FileSource, RowFile, RowSource, StreamSource
+from .source import FileSource, RowSource, StreamSource
 from .window import Window
 
-__all__ = ["FileSource", "RowFile", "RowSource", "Scroller", "StreamSource", "Window"]
+__all__ = ["FileSource", "RowSource", "Scroller", "StreamSource", "Window"]

@@ -10,9 +10,9 @@ Nothing else is ever waited for: not for what is read ahead, and `close` not for
 
 Invariants. All that both sides see is changed under one lock, which is never held while the source works. The
 window has room for the view and for what is read ahead on both sides, and what is farthest from the view goes first;
-so the rows in view stay. After an error of reading the thread reads no further until rows in view are missing;
-then it tries again, and the call that needs them raises what that raises. Where the source does not know its height, its end is where
-a read found it, and is looked for again when the view moves past it: a file may have grown.
+so the rows in view stay. After an error of reading the thread reads no further until rows in view are missing; then it
+tries again, and the call that needs them raises what that raises. Where the source does not know its height, its end
+is where a read found it, and is looked for again when the view moves past it: a file may have grown.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ from .window import Window
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from ..store import MazeFile
     from ..stream import RowStream
-    from .source import RowFile, RowSource
+    from .source import RowSource
 
 MAX_ROWS_AHEAD = 256
 MAX_CELLS_AHEAD = 2**22
@@ -60,7 +61,7 @@ class Scroller:
 
     def __init__(
         self,
-        source: RowStream | RowFile | RowSource,
+        source: RowStream | MazeFile | RowSource,
         height: int,
         *,
         ahead: int | None = None,

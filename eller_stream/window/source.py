@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ..errors import StreamError
 from ..spec import MAX_ROW
+from ..store import MazeFile
 
 if TYPE_CHECKING:
     from ..block import Block
-    from ..frames import End, Header
-    from ..spec import MazeSpec
     from ..stream import RowStream
 
 
@@ -45,33 +44,6 @@ class RowSource(Protocol):
 
     def close(self) -> None:
         """Let go of what the rows are read from."""
-
-
-@runtime_checkable
-class RowFile(Protocol):
-    """What a `FileSource` needs of a maze file; a `MazeFile` has it."""
-
-    @property
-    def spec(self) -> MazeSpec:
-        """The maze's spec."""
-
-    @property
-    def header(self) -> Header:
-        """The file's header."""
-
-    @property
-    def end(self) -> End | None:
-        """The end frame; None if there is none."""
-
-    @property
-    def stop(self) -> int:
-        """Index behind the last whole row."""
-
-    def read(self, start: int, rows: int, /) -> Block:
-        """Return `rows` rows from `start` on, fewer at the end; behind it an empty block standing there."""
-
-    def close(self) -> None:
-        """Close the file."""
 
 
 class StreamSource:
@@ -120,9 +92,9 @@ class StreamSource:
 
 
 class FileSource:
-    """The rows of a maze file; of one that is still being written, those that are whole by now."""
+    """The rows of a `MazeFile`, no pipe; of one that is followed while it is written, those that are whole by now."""
 
-    def __init__(self, file: RowFile) -> None:
+    def __init__(self, file: MazeFile) -> None:
         self._file = file
 
     @property
@@ -138,8 +110,7 @@ class FileSource:
     @property
     def height(self) -> int | None:
         """Index behind the file's last row; None for a file without an end frame."""
-        end = self._file.end
-        return None if end is None else self.first_row + end.rows
+        return None if self._file.end is None else self._file.stop
 
     def read_rows(self, start: int, count: int, /) -> Block:
         """Return rows from `start` on, fewer at the end, and behind it an empty block that stands there."""
@@ -154,8 +125,8 @@ class FileSource:
         self._file.close()
 
 
-def source_of(rows: RowStream | RowFile | RowSource) -> RowSource:
+def source_of(rows: RowStream | MazeFile | RowSource) -> RowSource:
     """Return what rows are read from by their index."""
-    if isinstance(rows, RowSource):
-        return rows
-    return FileSource(rows) if isinstance(rows, RowFile) else StreamSource(rows)
+    if isinstance(rows, MazeFile):
+        return FileSource(rows)
+    return rows if isinstance(rows, RowSource) else StreamSource(rows)
