@@ -225,6 +225,19 @@ def test_going_back_reads_nothing_while_the_rows_are_held_and_little_afterwards(
     assert sum(map(len, source.reads)) < 330 + 330
 
 
+def test_what_is_farthest_from_the_view_goes_first():
+    source = Rows(whole(MazeSpec(9, seed=1)))
+    with Scroller(source, 10, ahead=0, capacity=20) as view:
+        for row in (0, 14, 9):
+            view.jump(row)
+        assert source.reads == [range(10), range(14, 24), range(10, 14)]
+        for row in (14, 4):  # five rows above and five below are left
+            view.jump(row)
+        assert len(source.reads) == 3
+        view.jump(3)
+        assert source.reads[3:] == [range(3, 4)]
+
+
 def test_a_stream_wide_as_a_map_is_not_read_far_ahead():
     assert scroller._ahead(1) == scroller._ahead(2**14) == 256
     assert scroller._ahead(2**20) == 4
@@ -300,14 +313,16 @@ def test_a_file_that_grows_while_one_scrolls(path):
     block, data = whole(spec), file_bytes(spec)
     cut = [len(file_bytes(spec, rows=rows)) for rows in (25, 40)]  # an end frame is shorter than the next five rows
     path.write_bytes(data[: cut[0]])
-    with Scroller(MazeFile(path, follow=0.01), 10, ahead=8) as view:
+    with path.open("ab") as growing, Scroller(MazeFile(path, follow=0.01), 10, ahead=8) as view:
         assert view.scroll(100) == 15
         assert view.at_end
         assert view.view() == block[15:25]
-        path.write_bytes(data[: cut[1]])
+        growing.write(data[cut[0] : cut[1]])
+        growing.flush()
         assert view.scroll(3) == 3
         assert view.view() == block[18:28]
-        path.write_bytes(data)
+        growing.write(data[cut[1] :])
+        growing.flush()
         assert view.scroll(100) == 32
         assert view.view() == block[50:]
         assert view.at_end
