@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from ..block import Block, row_bytes
-from ..errors import SpecError, StreamError
-from ..spec import MAX_ROW, integer, shown
+from ..errors import StreamError
+from ..spec import MAX_ROW
 from .source import source_of
-from .window import Window
+from .window import Window, number
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 MAX_ROWS_AHEAD = 256
 MAX_CELLS_AHEAD = 2**22
-_MORE_THAN_NEEDED = 4
 
 
 class Scroller:
@@ -68,11 +67,13 @@ class Scroller:
         capacity: int | None = None,
     ) -> None:
         rows = source_of(source)
-        self.height = _number("the height of a view", height, 1)
-        ahead = _ahead(rows.width) if ahead is None else _number("the number of rows read ahead", ahead, 0)
-        needed = self.height + 3 * ahead
-        most = _number("the capacity", _MORE_THAN_NEEDED * needed if capacity is None else capacity, needed)
-        self._reader = _Reader(rows, Window(most, rows.width), self.height, ahead)
+        self.height = number("the height of a view", height, StreamError, 1)
+        rows_ahead = (
+            _ahead(rows.width) if ahead is None else number("the number of rows read ahead", ahead, StreamError, 0)
+        )
+        needed = self.height + 3 * rows_ahead
+        most = 4 * needed if capacity is None else number("the capacity", capacity, StreamError, needed)
+        self._reader = _Reader(rows, Window(most, rows.width), self.height, rows_ahead)
         self._reader.start(getattr(source, "position", rows.first_row))
         weakref.finalize(self, self._reader.stop)
 
@@ -99,14 +100,14 @@ class Scroller:
         Raises what reading the rows raised, the view being where it was, and StreamError when closed.
         """
         before = self.top
-        return self.jump(before + _number("the number of rows to scroll", rows)) - before
+        return self.jump(before + number("the number of rows to scroll", rows, StreamError)) - before
 
     def jump(self, row: int) -> int:
         """Move the view to begin at `row`, or as near as the maze goes; return the row where it begins.
 
         Raises what reading the rows raised, the view being where it was, and StreamError when closed.
         """
-        return self._reader.move(_number("the row to jump to", row))
+        return self._reader.move(number("the row to jump to", row, StreamError))
 
     def finalize(self) -> None:
         """Make the row below the view the maze's last one, whatever was read ahead.
@@ -306,13 +307,3 @@ class _Reader:
 def _ahead(width: int) -> int:
     """Return how many rows of a width are read ahead if nobody says."""
     return max(1, min(MAX_ROWS_AHEAD, MAX_CELLS_AHEAD // width))
-
-
-def _number(name: str, value: object, least: int | None = None) -> int:
-    try:
-        number = integer(name, value)
-    except SpecError as error:
-        raise StreamError(str(error)) from None
-    if least is not None and number < least:
-        raise StreamError(f"{name} is {least} or more, not {shown(number)}")
-    return number

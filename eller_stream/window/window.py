@@ -17,7 +17,7 @@ from operator import attrgetter
 import numpy as np
 
 from ..block import Block, joined
-from ..errors import BlockError, SpecError
+from ..errors import BlockError, EllerStreamError, SpecError
 from ..spec import integer, shown
 
 _START, _STOP = attrgetter("start"), attrgetter("stop")
@@ -34,8 +34,8 @@ class Window:
     """
 
     def __init__(self, capacity: int, width: int | None = None) -> None:
-        self._capacity = _number("the capacity of a window", capacity, 1)
-        self._width = None if width is None else _number("the width of a window", width, 1)
+        self._capacity = number("the capacity of a window", capacity, BlockError, 1)
+        self._width = None if width is None else number("the width of a window", width, BlockError, 1)
         self._pieces: list[Block] = []
 
     @property
@@ -92,12 +92,13 @@ class Window:
 
         Raises BlockError if `height` is not an integer >= 1 or a row is missing, and tells which ones are.
         """
-        rows = _rows(top, height)
-        if gaps := self.missing(top, height):
+        first = number("the top row", top, BlockError, 0)
+        stop = first + number("the height of a view", height, BlockError, 1)
+        if gaps := self.missing(first, stop - first):
             names = ", ".join(f"{gap.start} to {gap.stop - 1}" for gap in gaps)
-            raise BlockError(f"rows {rows.start} to {rows.stop - 1} were asked for, and {names} are not held")
-        pieces = self._pieces[self._between(rows.start + 1, rows.stop - 1)]
-        return joined([_part(piece, rows.start, rows.stop) for piece in pieces])
+            raise BlockError(f"rows {first} to {stop - 1} were asked for, and {names} are not held")
+        pieces = self._pieces[self._between(first + 1, stop - 1)]
+        return joined([_part(piece, first, stop) for piece in pieces])
 
     def missing(self, top: int, height: int) -> list[range]:
         """Return which of the rows `top` to `top + height - 1` are not held, as ranges from top to bottom."""
@@ -190,16 +191,12 @@ def _difference(held: Block, came: Block) -> str:
     return f"row {held.start + row} is held with other bits than the block's"
 
 
-def _rows(top: int, height: int) -> range:
-    first = _number("the top row", top, 0)
-    return range(first, first + _number("the height of a view", height, 1))
-
-
-def _number(name: str, value: object, least: int) -> int:
+def number(name: str, value: object, error: type[EllerStreamError], least: int | None = None) -> int:
+    """Return an integer of any kind, not below `least`, as int; raise `error` for anything else."""
     try:
-        number = integer(name, value)
-    except SpecError as error:
-        raise BlockError(str(error)) from None
-    if number < least:
-        raise BlockError(f"{name} is {least} or more, not {shown(number)}")
-    return number
+        whole = integer(name, value)
+    except SpecError as wrong:
+        raise error(str(wrong)) from None
+    if least is not None and whole < least:
+        raise error(f"{name} is {least} or more, not {shown(whole)}")
+    return whole
