@@ -86,7 +86,7 @@ def _late_frames(frames: int) -> Contestant:
 
 
 def _in_time(frames: int) -> Iterator[int]:
-    """Yield a step each 60th of a second: one row down for the first half, one row up for the second."""
+    """Yield a step each 60th of a second: one row down for the first third, then one row up."""
     start = time.perf_counter()
     for frame in range(frames):
         time.sleep(max(0.0, start + frame * FRAME - time.perf_counter()))
