@@ -12,7 +12,7 @@ was yielded never changes afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -110,6 +110,13 @@ class Block:
     def ends(self) -> bool:
         """Whether the block's final row opens nothing south, as only a maze's last row does."""
         return len(self) > 0 and not self.south[-1].any()
+
+    def ends_at(self, height: int | None) -> bool:
+        """Return whether the block ends its maze, whose height is known by then.
+
+        In a map rows of walls open nothing south either, so there the height alone tells.
+        """
+        return self.ends and (self.floor is None or self.stop == height)
 
     def __len__(self) -> int:
         return len(self.east)
@@ -256,6 +263,16 @@ class Row:
 
     def __repr__(self) -> str:
         return f"<Row {self.index}, {self.width} cells>"
+
+
+def joined(blocks: Sequence[Block]) -> Block:
+    """Return blocks that follow one another, at least one, as one block; a single one is returned as it is."""
+    first = blocks[0]
+    if len(blocks) == 1:
+        return first
+    east, south = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("east", "south"))
+    floors = [block.floor for block in blocks if block.floor is not None]
+    return Block(first.start, first.width, east, south, first.north, np.concatenate(floors) if floors else None)
 
 
 def row_bytes(width: int) -> int:

@@ -88,8 +88,7 @@ class Header:
         `rows` are those of a frame (None: by the width). Checkpoints come where no row is found from nothing.
         """
         rows = rows_per_frame(spec.width) if rows is None else rows
-        found_from_nothing = spec.key_interval or spec.band
-        return cls(spec, rows, 0 if found_from_nothing else CHECKPOINT_EVERY, first_row)
+        return cls(spec, rows, 0 if spec.seekable else CHECKPOINT_EVERY, first_row)
 
     def rows_due(self, start: int) -> int:
         """Return the rows of a whole frame that begins at row `start`: up to the next multiple of R."""
@@ -251,6 +250,22 @@ class FrameDecoder:
         self._floor: bool | None = None
         self._snapshot_size: int | None = None
         self._behind_checkpoint = self._only_last_row = self._last = False
+
+    @classmethod
+    def at(
+        cls, header: Header, row: int, *, floor: bool | None, snapshot_size: int | None, max_frame: int | None = None
+    ) -> FrameDecoder:
+        """Return a decoder for the bytes from `header.place(row)` on: those of the frame that holds `row`.
+
+        `floor` tells whether the frames have a floor plane, `snapshot_size` the bytes of a snapshot; None is for what
+        the bytes themselves will tell, where no frame of that kind came before.
+        """
+        decoder = cls(max_frame)
+        decoder.header = header
+        decoder.row = max(row - row % header.rows_per_frame, header.first_row)
+        decoder.position = header.place(row, floor=bool(floor), snapshot_size=snapshot_size or 0)
+        decoder._floor, decoder._snapshot_size = floor, snapshot_size
+        return decoder
 
     def feed(self, data: bytes | bytearray | memoryview) -> None:
         """Take bytes. `bytes` are kept as they are, other buffers are copied; after an error nothing is kept."""

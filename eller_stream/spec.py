@@ -169,6 +169,11 @@ class MazeSpec:
         shown = (f"{name}={getattr(self, name)!r}" for name in (*_ALL, *OPTIONS[self.algorithm]))
         return f"MazeSpec({', '.join(shown)})"
 
+    @property
+    def seekable(self) -> bool:
+        """Whether any row is found at a bounded price without those above it: by key rows, or in its band."""
+        return bool(self.key_interval or self.band)
+
     def to_data(self) -> dict[str, Any]:
         """Return the spec as plain data, the options of its algorithm alone: texts, integers, None, lists; for msgpack.
 

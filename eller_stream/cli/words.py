@@ -1,0 +1,100 @@
+"""The words that several commands share: the parser, and the options that make a spec."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+from ..spec import ALGORITHMS, OPTIONS, MazeSpec, seed_from_text
+from .say import WRONG_USE, say
+
+STDIO = "-"
+_OF_SOME = sorted({name for names in OPTIONS.values() for name in names} - {"loops", "braid"})
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say it, and leave."""
+        say(f"{self.prog}: error: {message} (see {self.prog} --help)")
+        sys.exit(WRONG_USE)
+
+
+def add_spec(parser: argparse.ArgumentParser) -> None:
+    """Add the options that make a spec."""
+    add = parser.add_argument
+    add("--width", type=int, required=True, metavar="W", help="cells in a row")
+    add("--rows", type=int, metavar="N", help="rows of the maze; endless without")
+    seeds = parser.add_mutually_exclusive_group()
+    seeds.add_argument("--seed", type=int, metavar="S", help="0 to 2**64 - 1; drawn and told without")
+    seeds.add_argument("--seed-text", metavar="T", help="the seed that a text stands for, as in a daily maze")
+    add("--algorithm", default="eller", metavar="A", help=", ".join(ALGORITHMS))
+    add("--loops", type=schedule, default=0.0, metavar="P", help="chance that a closed wall opens after all (0)")
+    add("--braid", type=float, default=0.0, metavar="P", help="chance that a dead end gets one more passage (0)")
+    _add_options(parser)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that some of the algorithms have; the spec refuses those of others."""
+    add = parser.add_argument_group("options of some algorithms").add_argument
+    add("--p-east", type=schedule, metavar="P", help="eller: chance to join two neighbours (0.5)")
+    add("--p-south", type=schedule, metavar="P", help="eller: chance to keep a passage south (0.5)")
+    add("--key-interval", type=int, metavar="K", help="eller: a key row every K rows; 0 for none (1024)")
+    add("--band", type=int, metavar="B", help="all but eller: rows that are carved at a time (64)")
+    add("--start", type=cell, metavar="R,C", help="dfs, prim: the cell of the first band to begin with (random)")
+    add("--goal", type=cell, metavar="R,C", help="dfs, prim: the cell that the weights speak of")
+    add(
+        "--weights",
+        type=weights,
+        metavar="W",
+        help="dfs: north,east,south,west or nearer,farther; prim: toward:A, away:A",
+    )
+    add("--doors", type=int, metavar="D", help="dfs: passages into a band (one in 16 columns)")
+    add("--max-tunnels", type=int, metavar="N", help="random_walk: tunnels in a band (one for 16 cells)")
+    add("--max-length", type=int, metavar="L", help="random_walk: the most cells of a tunnel (8)")
+
+
+def spec_of(options: argparse.Namespace) -> MazeSpec:
+    """Return the spec that the options make; SpecError for values that no maze can have."""
+    return MazeSpec(
+        options.width,
+        algorithm=options.algorithm,
+        seed=options.seed if options.seed_text is None else seed_from_text(options.seed_text),
+        height=options.rows,
+        loops=options.loops,
+        braid=options.braid,
+        **{name: getattr(options, name) for name in _OF_SOME},
+    )
+
+
+def schedule(text: str) -> float | list[tuple[int, float]]:
+    """Return a probability, or the schedule written 0:0.5,1000:0.6."""
+    try:
+        if ":" not in text:
+            return float(text)
+        pairs = [pair.split(":") for pair in text.split(",")]
+        return [(int(row), float(p)) for row, p in pairs]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"a number, or row:number,row:number..., not {text!a}") from None
+
+
+def cell(text: str) -> tuple[int, int]:
+    """Return the cell written row,column."""
+    try:
+        row, column = map(int, text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"a cell row,column, not {text!a}") from None
+    return row, column
+
+
+def weights(text: str) -> str | tuple[str, float] | tuple[float, ...]:
+    """Return the weights written 2,1,1,1 or toward:0.05 or even."""
+    way, colon, a = text.partition(":")
+    try:
+        if colon:
+            return way, float(a)
+        return text if text.isalpha() else tuple(map(float, text.split(",")))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"numbers a,b,..., toward:A, away:A or even, not {text!a}") from None
