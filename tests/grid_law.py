@@ -1,6 +1,6 @@
 """What is known of uniform spanning trees of a grid by other means: Kirchhoff's determinants and enumeration.
 
-`row_law` knows the rows still to come as the table of jumps does; all else here knows the whole grid and nothing of rows.
+`row_law` knows the rows still to come as the table of jumps does; all else here knows the whole grid and no rows.
 """
 
 from functools import cache
@@ -89,7 +89,7 @@ def chances(width, below):
 
 
 def hidden_edges(width, below):
-    """Return the resistors that the table stands for, between the cells of the row below: (cell, cell, conductance)."""
+    """Return the resistors that the table stands for, between cells of the row below: (cell, cell, conductance)."""
     chance = chances(width, below)
     ring = 2 * width
     return [

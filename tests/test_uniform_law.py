@@ -1,11 +1,9 @@
 """The law of uniform's rows: against the enumeration of all trees, against determinants, and as they come out."""
 
-from collections import Counter
 from functools import cache
 
-import numpy as np
 import pytest
-from grid_law import ENDLESS, chances, grid_edges, row_law, tree_weight, trees
+from grid_law import grid_edges, row_law, tree_weight, trees
 
 from eller_stream.uniform.rows import labels_below
 

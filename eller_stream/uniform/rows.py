@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     Labels: TypeAlias = list[int]
 
 HIDDEN = -1
-_ALL = 2**64 - 1
 
 
 def carve(planes: Buffer, east: Buffer, south: Buffer, width: int, key: int, row: int, last_row: int) -> None:
@@ -112,7 +111,6 @@ class _Tree:
     def __init__(self, width: int, labels: Labels, entries: list[int], words: Iterator[int]) -> None:
         self.passages = [False] * (2 * width)
         self._width, self._labels, self._entries, self._words = width, labels, entries, words
-        self._bits = len(entries).bit_length() - 1
         sets = max(labels) + 1
         self._exits = self._all_exits(sets)
         root = max(range(sets), key=lambda a: len(self._exits[a]))
@@ -151,10 +149,9 @@ class _Tree:
 
     def _jump(self, cell: int, word: int) -> Edge:
         """Return the way out of a cell of the row below."""
-        bits, others = self._bits, len(self._entries) - 1
-        bucket = word >> 64 - bits
-        entry = self._entries[bucket]
-        jump = bucket if (word << bits & _ALL | others) < entry else entry & others
+        mask = len(self._entries) - 1
+        entry = self._entries[word & mask]
+        jump = (word if word | mask < entry else entry) & mask
         if not jump:
             return self._width + self._labels[cell], 2 * cell + 1
         place = (cell + jump) % (2 * self._width)

@@ -17,8 +17,8 @@ Floats decide the table and integers all that follows. They are added, multiplie
 order, never by a library's sum, sine or power, so that every machine with IEEE doubles has the same table. numpy's
 operations on whole arrays are used where each element is by itself.
 
-The chances are rounded to 2**-64 and put into an alias table: bucket b is hit with the top bits of a word, and the
-rest of the word tells whether it means b or its other.
+The chances are rounded to 2**-64 and put into an alias table: the lowest bits of a word choose a bucket, and the
+bits above tell whether it means the bucket's own number or its other.
 
 Sources: A. J. Walker, *An efficient method for generating discrete random variables with general distributions*,
 1977; the order of M. D. Vose, 1991. The response of a strip is the Dirichlet-to-Neumann map of a rectangle.
