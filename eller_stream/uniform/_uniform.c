@@ -25,6 +25,7 @@ enum { MAX_WIDTH = 1 << 15 };
 #define GOLDEN 0x9E3779B97F4A7C15u
 #define ENDLESS UINT64_MAX
 #define NEGLIGIBLE 0x1p-64
+#define NO_WAY UINT32_MAX
 
 static inline word mix(word z)
 {
@@ -191,15 +192,17 @@ static inline void open_bit(unsigned char *plane, number c) { plane[c >> 3] |= (
 
 static inline int bit(const unsigned char *plane, number c) { return plane[c >> 3] >> (c & 7) & 1; }
 
+/* The neighbours of cell c in its row, as nodes; itself where there is none. */
+static inline number west_of(const tree *t, number c) { return t->nodes[c ? c - 1 : c]; }
+static inline number east_of(const tree *t, number c) { return t->nodes[c + 1 < t->width ? c + 1 : c]; }
+
 static void count_exits(tree *t, int deep)
 {
-    number *counts = t->exits + 1, before = t->nodes[0];
+    number *counts = t->exits + 1;
     memset(t->exits, 0, (t->sets + 1) * sizeof *t->exits);
     for (number c = 0; c < t->width; c++) {
-        number node = t->nodes[c], apart = node != before;
-        counts[before - t->width] += apart;
-        counts[node - t->width] += apart + (number)deep;
-        before = node;
+        number node = t->nodes[c];
+        counts[node - t->width] += (west_of(t, c) != node) + (east_of(t, c) != node) + (number)deep;
     }
 }
 
@@ -215,24 +218,23 @@ static number place_exits(tree *t)
     return t->width + root;
 }
 
-/* Write an exit that may be none without a branch: what is none goes into the spare place behind all exits. */
-static inline void add_exit(tree *t, number *end, number is_one, number to, number passage)
+/* Write an exit that may be none without a branch, and return the next place; what is none goes behind all exits. */
+static inline number add_exit(tree *t, number place, int is_one, number to, number passage)
 {
-    number place = is_one ? *end : 3 * t->width;
-    t->to[place] = to, t->passages[place] = passage;
-    *end += is_one;
+    number here = is_one ? place : 3 * t->width;
+    t->to[here] = to, t->passages[here] = passage;
+    return place + (number)is_one;
 }
 
 static void fill_exits(tree *t, int deep)
 {
-    number width = t->width, *ends = t->numbers, *nodes = t->nodes, before = nodes[0];
+    number *ends = t->numbers;
     memcpy(ends, t->exits, t->sets * sizeof *ends);
-    for (number c = 0; c < width; c++) {
-        number node = nodes[c], behind = c + 1 < width ? nodes[c + 1] : node, *end = &ends[node - width];
-        add_exit(t, end, node != before, before, 2 * (c - 1));
-        add_exit(t, end, node != behind, behind, 2 * c);
-        add_exit(t, end, (number)deep, c, 2 * c + 1);
-        before = node;
+    for (number c = 0; c < t->width; c++) {
+        number node = t->nodes[c], west = west_of(t, c), east = east_of(t, c), place = ends[node - t->width];
+        place = add_exit(t, place, west != node, west, 2 * (c - 1));
+        place = add_exit(t, place, east != node, east, 2 * c);
+        ends[node - t->width] = add_exit(t, place, deep, c, 2 * c + 1);
     }
 }
 
@@ -273,12 +275,11 @@ static inline number walk_sets(const tree *t, draws *d, number node)
     return node;
 }
 
-static void wander(const tree *t, draws *shared, number node)
+/* Walk from a node to the tree. */
+static inline void wander(const tree *t, draws *d, number node)
 {
-    draws d = *shared; /* a copy of its own stays in registers */
     while (!t->inside[node])
-        node = node < t->width ? walk_below(t, &d, node) : walk_sets(t, &d, node);
-    *shared = d;
+        node = node < t->width ? walk_below(t, d, node) : walk_sets(t, d, node);
 }
 
 /* Take the way that the walk took, without its loops, into the tree. */
@@ -299,7 +300,15 @@ static void follow(tree *t, number node)
     }
 }
 
-static void grow_tree(tree *t, draws *d, int deep)
+static inline void add_walk(tree *t, draws *d, number node)
+{
+    if (t->inside[node])
+        return;
+    wander(t, d, node);
+    follow(t, node);
+}
+
+static void grow_tree(tree *t, draws d, int deep)
 {
     number width = t->width;
     count_exits(t, deep);
@@ -307,10 +316,11 @@ static void grow_tree(tree *t, draws *d, int deep)
     fill_exits(t, deep);
     memset(t->inside, 0, width + t->sets);
     t->inside[root] = 1;
+    t->ways[root] = NO_WAY;
     for (number node = width; node < width + t->sets; node++)
-        wander(t, d, node), follow(t, node);
+        add_walk(t, &d, node);
     for (number node = 0; deep && node < width; node++)
-        wander(t, d, node), follow(t, node);
+        add_walk(t, &d, node);
 }
 
 /* ---- sets -------------------------------------------------------------------------------------------- */
@@ -322,15 +332,19 @@ static inline number root_of(number *joined, number a)
     return a;
 }
 
+/* The set that the tree leads to from a set without leaving the row; itself if the set is the root or the way out is south. */
+static inline number next_set(const tree *t, number a)
+{
+    number way = t->ways[t->width + a];
+    return way == NO_WAY || t->passages[way] & 1 ? a : t->to[way] - t->width;
+}
+
 /* From a row's sets to those of the row below, numbered from the left. */
 static void descend(tree *t)
 {
-    number width = t->width, *joined = t->numbers, *names = t->ways, count = 0;
+    number width = t->width, *joined = t->numbers, *names = t->numbers + width, count = 0;
     for (number a = 0; a < t->sets; a++)
-        joined[a] = a, names[a] = 0;
-    for (number c = 0; c + 1 < width; c++)
-        if (bit(t->east, c))
-            joined[root_of(joined, t->nodes[c] - width)] = root_of(joined, t->nodes[c + 1] - width);
+        joined[a] = next_set(t, a), names[a] = 0;
     for (number a = 0; a < t->sets; a++)
         joined[a] = root_of(joined, a);
     for (number c = 0; c < width; c++) {
@@ -395,7 +409,7 @@ static void carve_row(tree *t, strip *s, const order *o, word row)
         make_table(s, below, o->entries);
     draw_ahead(&d);
     memset(t->east, 0, o->row_bytes), memset(t->south, 0, o->row_bytes);
-    grow_tree(t, &d, below != 0);
+    grow_tree(t, d, below != 0);
     descend(t);
 }
 
