@@ -17,12 +17,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eller_stream import frames, store
+from eller_stream import frames
 from eller_stream.block import Block, row_bytes
 from eller_stream.errors import CutShortError, FormatError, StoreError
 from eller_stream.frames import Checkpoint, End, Header, Rows
 from eller_stream.spec import MazeSpec
 from eller_stream.store import FrameWriter, MazeFile, MazeWriter, PartFile, open_output, read_events, write_all
+from eller_stream.store.behind import Behind
 from eller_stream.stream import EllerStream
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX only")
@@ -916,12 +917,12 @@ def test_a_maze_cut_at_a_checkpoint_and_gone_on_with_has_the_same_rows():
 
 
 def interrupted_at(step, work):
-    """Run the work with a Ctrl-C at its `step`-th line in `_Behind`; return whether it came to that."""
+    """Run the work with a Ctrl-C at its `step`-th line in `Behind`; return whether it came to that."""
     seen = 0
 
     def trace(frame, event, _):
         nonlocal seen
-        if frame.f_code.co_qualname not in ("_Behind.do", "_Behind.wait"):
+        if frame.f_code.co_qualname not in ("Behind.do", "Behind.wait"):
             return None
         if event == "line":
             seen += 1
@@ -945,7 +946,7 @@ def test_after_an_interrupt_at_any_moment_waiting_ends():
     hit = True
     while hit:
         step += 1
-        behind, done = store._Behind(), []
+        behind, done = Behind(), []
 
         def work(behind=behind, done=done):
             behind.do(partial(done.append, 1))

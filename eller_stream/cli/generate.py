@@ -1,0 +1,188 @@
+"""`eller-stream generate`: write a maze."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .say import INTERRUPTED, NO, OK, UsageError, fail, forget_stdout, quantity, say, size
+from .words import STDIO, add_spec, spec_of
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from ..stream import RowStream
+
+HELP = "write a maze"
+MAZE_FORMAT = "emz"
+_CELLS_AT_ONCE = 2**22
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Give the command its words."""
+    parser.description = (
+        "Write a maze to a file. Without --rows it goes on until Ctrl-C, which finishes the maze. "
+        "A P is a number from 0 to 1, or a schedule of them by first row, as in 0:0.5,1000:0.6."
+    )
+    parser.set_defaults(command=run)
+    add_argument = parser.add_argument
+    add_argument("out", metavar="OUT", help="the file to write, .emz, .txt or .pbm; - for stdout")
+    add_spec(parser)
+    add_argument("--format", metavar="F", help="emz, txt or pbm, whatever OUT ends in")
+    add_argument("--force", action="store_true", help="replace an output that exists")
+    add_argument("--json", action="store_true", help="print a record of the run on stdout")
+
+
+class _Sink(Protocol):
+    """What takes a stream's rows."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def bytes_written(self) -> int: ...
+    def write(self, rows: int, /) -> int: ...
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command and return its exit code."""
+    from ..stream import EllerStream
+
+    form = _format_of(options)
+    if options.json and options.out == STDIO:
+        raise UsageError("--json prints on stdout, where the maze goes: give OUT a name")
+    stream = EllerStream.from_spec(spec_of(options))
+    started = time.perf_counter()
+    gone = False
+    with _Interrupt() as interrupt:
+        try:
+            with _open_sink(options, form, stream) as sink:
+                _write_rows(sink, stream, interrupt)
+        except BrokenPipeError:
+            gone = True
+            forget_stdout()
+        except KeyboardInterrupt:
+            return fail(f"{options.out}: interrupted, and not finished", INTERRUPTED)
+    record = _record(options, stream, sink, time.perf_counter() - started)
+    say(_summary(record, interrupt.asked))
+    if options.json:
+        print(json.dumps(record))
+    if interrupt.asked:
+        return INTERRUPTED
+    return NO if gone and options.rows is not None else OK
+
+
+def _format_of(options: argparse.Namespace) -> str:
+    from ..render import FORMATS
+
+    known = (MAZE_FORMAT, *FORMATS)
+    ending = Path(options.out).suffix.removeprefix(".").lower()
+    form: str = options.format or (MAZE_FORMAT if options.out == STDIO else ending)
+    if form not in known:
+        what = "--format" if options.format else "the ending of OUT"
+        raise UsageError(f"{what} is one of {', '.join(known)}, not {form!a}")
+    if form in FORMATS and FORMATS[form].header is not None and options.rows is None:
+        raise UsageError(f"{form} begins with the height of the picture, so it cannot be endless: give --rows")
+    return form
+
+
+@contextmanager
+def _open_sink(options: argparse.Namespace, form: str, stream: RowStream) -> Iterator[_Sink]:
+    """Give what writes the rows; the file takes its name when the body ends well."""
+    from ..render import FORMATS, PictureWriter
+    from ..store import MazeWriter, open_output, write_all
+
+    if form == MAZE_FORMAT:
+        with MazeWriter(options.out, stream, force=options.force) as writer:
+            yield writer
+        return
+    with open_output(options.out, force=options.force) as output:
+        pictures = PictureWriter(partial(write_all, output), stream, FORMATS[form])
+        yield pictures
+        header = pictures.mended_header()
+        if header is not None and not output.rewrite_beginning(header):
+            say("eller-stream: the output cannot be gone back in, so its header tells a height that it does not have")
+
+
+def _write_rows(sink: _Sink, stream: RowStream, interrupt: _Interrupt) -> None:
+    """Write until the maze ends, or until Ctrl-C, which ends it with its merging row."""
+    at_once = 1 << max(1, _CELLS_AT_ONCE // stream.spec.width).bit_length() - 1  # whole frames, both powers of two
+    with _progress(sink, stream) as tell:
+        while not interrupt.asked and sink.write(at_once):
+            tell()
+    if interrupt.asked and stream.position != stream.height:
+        stream.finalize()
+        sink.write(1)
+
+
+class _Interrupt:
+    """Takes the first Ctrl-C as a wish to finish; the second one stops at once."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def __enter__(self) -> _Interrupt:
+        self._before = signal.signal(signal.SIGINT, self._take)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            signal.default_int_handler(number, frame)
+        self.asked = True
+
+
+@contextmanager
+def _progress(sink: _Sink, stream: RowStream) -> Iterator[Callable[[], None]]:
+    """Give what shows how far it came: rows, rate and time left, on a terminal; elsewhere nothing."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    endless = stream.height is None
+    left = [TimeElapsedColumn()] if endless else [BarColumn(), TimeRemainingColumn()]
+    columns = [TextColumn("{task.fields[so_far]}"), *left]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=stream.height, so_far="")
+        started = time.perf_counter()
+
+        def tell() -> None:
+            cells = sink.rows * stream.spec.width
+            rate = cells / max(time.perf_counter() - started, 1e-9)
+            so_far = f"{sink.rows:,} rows  {size(sink.bytes_written)}  {quantity(rate, 'cells/s')}"
+            progress.update(task, completed=sink.rows, so_far=so_far)
+
+        yield tell
+
+
+def _record(options: argparse.Namespace, stream: RowStream, sink: _Sink, seconds: float) -> dict[str, Any]:
+    return {
+        "file": options.out,
+        "rows": sink.rows,
+        "finished": stream.position == stream.height,
+        "bytes": sink.bytes_written,
+        "seconds": round(seconds, 6),
+        "spec": stream.spec.to_json(),
+    }
+
+
+def _summary(record: dict[str, Any], interrupted: bool) -> str:
+    spec = record["spec"]
+    rate = record["rows"] * spec["width"] / max(record["seconds"], 1e-9)
+    name = "stdout" if record["file"] == STDIO else record["file"]
+    how = ("interrupted, " if interrupted else "") + ("finished" if record["finished"] else "unfinished")
+    return (
+        f"{name}: {record['rows']:,} rows of {spec['width']:,} cells, {how}, seed {spec['seed']}; "
+        f"{size(record['bytes'])} in {record['seconds']:.2f} s, {quantity(rate, 'cells/s')}"
+    )

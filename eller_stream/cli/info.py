@@ -1,0 +1,89 @@
+"""`eller-stream info`: say what a maze file holds."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import CutShortError
+from .say import OK, size
+from .words import STDIO
+
+if TYPE_CHECKING:
+    from ..frames import Header
+    from ..store import MazeFile
+
+HELP = "say what a maze file holds"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Give the command its words."""
+    parser.set_defaults(command=run)
+    parser.add_argument("file", metavar="FILE", help="a maze file; - for stdin")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command and return its exit code."""
+    from ..frames import VERSION
+    from ..store import MazeFile
+
+    with MazeFile(options.file) as maze:
+        rows, complete, finished = _rows_in(maze)
+        facts = {
+            "file": options.file,
+            "format": VERSION,
+            **_header_facts(maze.header),
+            "rows": rows,
+            "complete": complete,
+            "finished": finished,
+            "bytes": None if options.file == STDIO else Path(options.file).stat().st_size,
+        }
+    print(json.dumps(facts) if options.json else _facts_for_people(facts, maze.header))
+    return OK
+
+
+def _rows_in(maze: MazeFile) -> tuple[int, bool, bool]:
+    """Return the rows in a file, whether its end frame is there, and whether the maze is finished."""
+    if maze.end is not None:
+        return maze.end.rows, True, maze.end.finished
+    rows, ends = 0, False
+    try:
+        for block in maze.blocks():
+            rows, ends = rows + len(block), block.ends
+    except CutShortError:
+        return rows, False, ends
+    return rows, True, ends
+
+
+def _header_facts(header: Header) -> dict[str, Any]:
+    return {
+        "spec": header.spec.to_json(),
+        "first_row": header.first_row,
+        "rows_per_frame": header.rows_per_frame,
+        "checkpoint_every": header.checkpoint_every,
+    }
+
+
+def _facts_for_people(facts: dict[str, Any], header: Header) -> str:
+    spec = header.spec
+    state = "finished" if facts["finished"] else "unfinished"
+    lines = {
+        "file": facts["file"],
+        "size": "unknown" if facts["bytes"] is None else f"{size(facts['bytes'])} ({facts['bytes']:,} bytes)",
+        "algorithm": spec.algorithm,
+        "width": f"{spec.width:,} cells",
+        "rows": f"{facts['rows']:,}, {state}" + ("" if facts["complete"] else ", cut short: the end frame is missing"),
+        "first row": f"{header.first_row:,}" + (", a fragment" if header.first_row else ""),
+        "planned height": "endless" if spec.height is None else f"{spec.height:,} rows",
+        "seed": spec.seed,
+        "p_east": spec.p_east,
+        "p_south": spec.p_south,
+        "loops": spec.loops,
+        "braid": f"{float(spec.braid):g}",
+        "key rows": f"every {spec.key_interval:,} rows" if spec.key_interval else "none",
+        "frames": f"{header.rows_per_frame:,} rows each, format {facts['format']}",
+    }
+    return "\n".join(f"{name + ':':16}{value}" for name, value in lines.items())

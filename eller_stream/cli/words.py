@@ -1,0 +1,63 @@
+"""The words that several commands share: the parser, and the options that make a spec."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+from ..spec import MazeSpec, seed_from_text
+from .say import WRONG_USE, say
+
+STDIO = "-"
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say it, and leave."""
+        say(f"{self.prog}: error: {message} (see {self.prog} --help)")
+        sys.exit(WRONG_USE)
+
+
+def add_spec(parser: argparse.ArgumentParser) -> None:
+    """Add the options that make a spec."""
+    add = parser.add_argument
+    add("--width", type=int, required=True, metavar="W", help="cells in a row")
+    add("--rows", type=int, metavar="N", help="rows of the maze; endless without")
+    seeds = parser.add_mutually_exclusive_group()
+    seeds.add_argument("--seed", type=int, metavar="S", help="0 to 2**64 - 1; drawn and told without")
+    seeds.add_argument("--seed-text", metavar="T", help="the seed that a text stands for, as in a daily maze")
+    add("--algorithm", default="eller", metavar="A", help="eller")
+    add("--p-east", type=schedule, default=0.5, metavar="P", help="chance to join two neighbours (0.5)")
+    add("--p-south", type=schedule, default=0.5, metavar="P", help="chance to keep a passage south (0.5)")
+    add("--key-interval", type=int, metavar="K", help="a key row every K rows; 0 for none (1024)")
+    add("--loops", type=schedule, default=0.0, metavar="P", help="chance that a closed wall opens after all (0)")
+    add("--braid", type=float, default=0.0, metavar="P", help="chance that a dead end gets one more passage (0)")
+
+
+def spec_of(options: argparse.Namespace) -> MazeSpec:
+    """Return the spec that the options make; SpecError for values that no maze can have."""
+    return MazeSpec(
+        options.width,
+        algorithm=options.algorithm,
+        seed=options.seed if options.seed_text is None else seed_from_text(options.seed_text),
+        height=options.rows,
+        p_east=options.p_east,
+        p_south=options.p_south,
+        key_interval=options.key_interval,
+        loops=options.loops,
+        braid=options.braid,
+    )
+
+
+def schedule(text: str) -> float | list[tuple[int, float]]:
+    """Return a probability, or the schedule written 0:0.5,1000:0.6."""
+    try:
+        if ":" not in text:
+            return float(text)
+        pairs = [pair.split(":") for pair in text.split(",")]
+        return [(int(row), float(p)) for row, p in pairs]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"a number, or row:number,row:number..., not {text!a}") from None

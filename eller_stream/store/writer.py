@@ -1,0 +1,295 @@
+"""Writing a stream's rows as frames: into anything that takes bytes (`FrameWriter`), or into a file (`MazeWriter`).
+
+Invariants. Rows are read from the stream frame by frame, so a frame is normally one block, and its planes
+go out as they are. A frame that is not full waits in memory until it is, or until the end: so the bytes do not
+depend on how many rows were asked for at a time. The state for a checkpoint is taken as soon as the
+stream stands where the checkpoint will, before anyone can finalize it there. After a write that failed, every
+later one fails too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..block import Block
+from ..errors import StoreError
+from ..frames import (
+    MAX_ROWS_PER_FRAME,
+    Checkpoint,
+    End,
+    Header,
+    Rows,
+    default_max_frame,
+    encode_checkpoint,
+    encode_end,
+    encode_header,
+    encode_rows,
+    rows_frame_size,
+)
+from .behind import Behind
+from .output import Output, PartFile, WholeOrNot, open_output, write_all
+
+if TYPE_CHECKING:
+    from ..frames import Buffer
+    from ..spec import MazeSpec
+    from ..stream import RowStream
+
+_LARGE_FRAME = 2**16
+
+
+class FrameWriter:
+    """Writes a stream's rows as frames: the header at once, then rows as asked for, at last the end.
+
+    A large frame is checksummed and written on a thread of its own while the next one is carved; an error of that
+    comes out with the next full frame, of `wait` or of `finish`.
+
+    out             takes the bytes; it is neither flushed nor closed
+    stream          gives the rows, from where it stands; rows that anyone else takes from it are an error
+    rows_per_frame  R, None for the default of the width
+
+    Raises StoreError for frames larger than a reader takes, and what `out` and the stream raise.
+    """
+
+    def __init__(self, out: Output, stream: RowStream, *, rows_per_frame: int | None = None) -> None:
+        self.header = _header(stream.spec, stream.position, rows_per_frame)
+        self._out = out
+        self._stream = stream
+        self._next_frame = stream.position
+        self._pending: list[Block] = []
+        self._checkpoint: Checkpoint | None = None
+        self._over = self._last = False
+        self._failed = self._closed = False
+        self._bytes = 0
+        self._behind: Behind | None = None
+        with self._all_or_never():
+            self._put(encode_header(self.header))
+
+    @property
+    def rows(self) -> int:
+        """Rows taken from the stream; those of a frame that is not full are not written yet."""
+        return self._row - self.header.first_row
+
+    @property
+    def bytes_written(self) -> int:
+        """Bytes of all that was written whole."""
+        return self._bytes
+
+    @property
+    def finished(self) -> bool:
+        """Whether the maze's last row was taken."""
+        return self._last
+
+    def write(self, rows: int) -> int:
+        """Take `rows` rows from the stream, fewer at the end of the maze, and return how many.
+
+        Raises StoreError after `finish` and after a write that failed.
+        """
+        self._check_usable()
+        if rows < 0:
+            raise StoreError(f"the number of rows to write is 0 or more, not {rows}")
+        before = self._row
+        while self._row < before + rows and not self._over:
+            self._write_full_frame()
+            self._take(before + rows - self._row)
+            self._write_full_frame()
+        return self._row - before
+
+    def finish(self) -> None:
+        """Write the rows of the frame that is not full, and the end frame. Doing it again does nothing."""
+        if self._closed:
+            return
+        self._check_usable()
+        self._write_frame()
+        with self._all_or_never():
+            self.wait()
+            self._put(encode_end(End(self.rows, self._last)))
+            self._closed = True
+        self._behind = None
+
+    def wait(self) -> None:
+        """Wait until every frame that is full has been written; raise what that raises."""
+        if self._behind is not None:
+            try:
+                self._behind.wait()
+            except Exception:
+                self._failed = True
+                raise
+
+    @property
+    def _row(self) -> int:
+        """Index of the row to come."""
+        return self._pending[-1].stop if self._pending else self._next_frame
+
+    def _check_usable(self) -> None:
+        if self._failed:
+            raise StoreError("a write failed before, so nothing more can be written")
+        if self._closed:
+            raise StoreError("the end frame is written, so nothing more can be")
+
+    def _take(self, rows: int) -> None:
+        """Take one block of at most `rows` rows from the stream, up to the end of the frame."""
+        if self._over:
+            return
+        block = self._stream.read(min(rows, self.header.rows_due(self._row)))
+        if block.start != self._row:
+            raise StoreError(f"the stream gave row {block.start} where row {self._row} was expected")
+        if len(block):
+            self._pending.append(block)
+        else:
+            self._over = True
+
+    def _look_at_state(self) -> None:
+        """Take the state for the next frame's checkpoint, if it has one and the stream stands there."""
+        if self._checkpoint is None and self.header.checkpoint_due(self._row):
+            self._checkpoint = Checkpoint(self._row, self._stream.snapshot())
+
+    def _write_full_frame(self) -> None:
+        if self._pending and (self._pending[-1].ends or self._row % self.header.rows_per_frame == 0):
+            self._write_frame()
+        if not self._over:
+            self._look_at_state()
+
+    def _write_frame(self) -> None:
+        """Write the rows that wait, if any, as one frame, behind the checkpoint that is due."""
+        if not self._pending:
+            return
+        block = _joined(self._pending)
+        with self._all_or_never():
+            self._hand_over(partial(self._put_frame, self._checkpoint, block), block.nbytes)
+            self._next_frame, self._pending, self._checkpoint = block.stop, [], None
+            self._over = self._last = block.ends
+
+    def _hand_over(self, job: Callable[[], None], size: int) -> None:
+        """Do the job, behind the caller's back if it is large enough for that to pay."""
+        if size < _LARGE_FRAME:
+            self.wait()
+            job()
+        else:
+            self._behind = self._behind or Behind()
+            self._behind.do(job)
+
+    def _put_frame(self, checkpoint: Checkpoint | None, block: Block) -> None:
+        if checkpoint is not None:
+            self._put(encode_checkpoint(checkpoint))
+        self._put(encode_rows(Rows(block, block.ends)))
+
+    @contextmanager
+    def _all_or_never(self) -> Iterator[None]:
+        """Whatever goes wrong in the body, an interrupt too, makes this the last write."""
+        self._failed = True
+        yield
+        self._failed = False
+
+    def _put(self, pieces: list[Buffer]) -> None:
+        write_all(self._out, *pieces)
+        self._bytes += sum(map(len, pieces))
+
+
+class MazeWriter(WholeOrNot):
+    """Writes a stream's rows into a file; use it in a `with` statement.
+
+    When the `with` body ends well, or `close` is called, the file gets its end frame and takes its name, as a
+    `PartFile` does. When the body or a write fails, `path` stays as it was and the .part stays with what was written.
+
+    path            the file to make; "-" for standard output
+    stream          gives the rows, from where it stands
+    force           replace `path` and a .part that exist
+    rows_per_frame  R, None for the default of the width
+
+    Raises StoreError for a file or .part that exists (without force), for a `path` that is no regular file, and
+    for frames larger than a reader takes; OSError for what the operating system refuses.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        stream: RowStream,
+        *,
+        force: bool = False,
+        rows_per_frame: int | None = None,
+    ) -> None:
+        _header(stream.spec, stream.position, rows_per_frame)
+        self._output = open_output(path, force=force)
+        self._abandoned = False
+        try:
+            self._frames = FrameWriter(self._output, stream, rows_per_frame=rows_per_frame)
+        except BaseException:
+            self._output.remove()
+            raise
+
+    @property
+    def header(self) -> Header:
+        """The file's header."""
+        return self._frames.header
+
+    @property
+    def rows(self) -> int:
+        """Rows taken from the stream so far."""
+        return self._frames.rows
+
+    @property
+    def bytes_written(self) -> int:
+        """Bytes written so far."""
+        return self._frames.bytes_written
+
+    @property
+    def finished(self) -> bool:
+        """Whether the maze's last row was taken."""
+        return self._frames.finished
+
+    def write(self, rows: int) -> int:
+        """Take `rows` rows from the stream, fewer at the end of the maze, and return how many.
+
+        Raises StoreError when the file is closed or a write failed before, OSError when one fails now.
+        """
+        if self._abandoned:
+            raise StoreError("the file was given up, so nothing more can be written")
+        return self._frames.write(rows)
+
+    def close(self) -> None:
+        """Write the end frame and give the file its name. Doing it again does nothing.
+
+        Raises StoreError if a write failed before, the file was abandoned, or one of that name appeared meanwhile.
+        """
+        try:
+            self._frames.finish()
+        except BaseException:
+            self.abandon()
+            raise
+        self._output.close()
+
+    def abandon(self) -> None:
+        """Close the .part as it is, without an end; `path` stays as it was."""
+        self._abandoned = True
+        if isinstance(self._output, PartFile):  # a pipe may keep a write waiting for ever, a file does not
+            with suppress(Exception):
+                self._frames.wait()
+        self._output.abandon()
+
+
+def _header(spec: MazeSpec, first_row: int, rows: int | None) -> Header:
+    """Return the header to write; StoreError if readers would refuse its frames."""
+    header = Header.of(spec, first_row, rows)
+    most = default_max_frame(spec.width)
+    if not 1 <= header.rows_per_frame <= MAX_ROWS_PER_FRAME:
+        raise StoreError(f"rows_per_frame is from 1 to {MAX_ROWS_PER_FRAME}, not {rows}")
+    size = rows_frame_size(spec.width, header.rows_per_frame, floor=True)
+    if size > most:
+        raise StoreError(f"rows_per_frame {rows} makes frames of up to {size} bytes, readers take {most}")
+    return header
+
+
+def _joined(blocks: list[Block]) -> Block:
+    """Return blocks that follow one another as one; a single one is returned as it is."""
+    first = blocks[0]
+    if len(blocks) == 1:
+        return first
+    east, south = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("east", "south"))
+    floors = [block.floor for block in blocks if block.floor is not None]
+    return Block(first.start, first.width, east, south, first.north, np.concatenate(floors) if floors else None)
