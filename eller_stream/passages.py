@@ -151,10 +151,10 @@ def _check_grid(rows: int, columns: int) -> None:
         raise BlockError(f"a grid has 1 to 2**48 rows and 1 to {MAX_WIDTH} columns, not {came}")
 
 
-def _passage(item: object) -> Passage:
+def _passage(item: Any) -> Passage:
     """Return a passage as two pairs of integers; BlockError if it is none."""
     try:
-        first, second = item  # type: ignore[misc]
+        first, second = item
         return _cell(first), _cell(second)
     except (TypeError, ValueError, SpecError):
         raise BlockError(f"a passage is a pair of cells (row, column), not {shown(item)}") from None

@@ -1,0 +1,5 @@
+from .solve.steps import Searcher, Sweeper, Tracer
+
+sweep: Sweeper
+trace: Tracer
+search: Searcher
