@@ -27,42 +27,41 @@ static void set_bit(uint8_t *packed, column c) { packed[c / 8] |= (uint8_t)(1 <<
 
 /* ---- sweep: the sets of each row, from the top ---- */
 
-static column root(column *sets, column c)
+static node root(node *sets, node v)
 {
-    while (sets[c] != c)
-        c = sets[c] = sets[sets[c]];
-    return c;
+    while (sets[v] != v)
+        v = sets[v] = sets[sets[v]];
+    return v;
 }
 
-static void unite(column *sets, column a, column b)
+/* Unite two sets, and return the larger of their roots, which is none any more (unless they were one set). */
+static node unite(node *sets, node a, node b)
 {
-    a = root(sets, a);
-    b = root(sets, b);
-    if (a < b)
-        sets[b] = a;
-    else
-        sets[a] = b;
+    node ra = root(sets, a), rb = root(sets, b);
+    node low = ra < rb ? ra : rb, high = ra < rb ? rb : ra;
+    sets[high] = low;
+    return high;
 }
 
 /* Point every column at its set's smallest column, by the labels above and the passages east. */
-static void sets_of_row(column width, const uint8_t *east, const column *labels, column *sets)
+static void sets_of_row(column width, const uint8_t *east, const column *labels, node *sets)
 {
     for (column c = 0; c < width; c++)
-        sets[c] = labels[c] < 0 ? c : labels[c];
+        sets[c] = (node)(labels[c] < 0 ? c : labels[c]);
     for (column c = 0; c < width - 1; c++)
         if (bit(east, c))
-            unite(sets, c, c + 1);
+            unite(sets, (node)c, (node)c + 1);
     for (column c = 0; c < width; c++)
         sets[c] = sets[sets[c]];
 }
 
 /* Label the columns below: each passage south with the first one of its set; first[root] becomes that, or -1. */
-static void labels_below(column width, const uint8_t *south, const column *sets, column *first, column *below)
+static void labels_below(column width, const uint8_t *south, const node *sets, column *first, column *below)
 {
     memset(first, 0xff, sizeof(column) * (size_t)width);
     memset(below, 0xff, sizeof(column) * (size_t)width);
     for (column c = 0; c < width; c++) {
-        column set = sets[c];
+        node set = sets[c];
         if (!bit(south, c))
             continue;
         if (first[set] < 0)
@@ -71,7 +70,7 @@ static void labels_below(column width, const uint8_t *south, const column *sets,
     }
 }
 
-static void marks_below(int64_t row, const cell *ends, column *marks, const column *sets, const column *first)
+static void marks_below(int64_t row, const cell *ends, column *marks, const node *sets, const column *first)
 {
     column *below = marks + 2;
     for (int k = 0; k < 2; k++) {
@@ -81,10 +80,11 @@ static void marks_below(int64_t row, const cell *ends, column *marks, const colu
 }
 
 static void sweep_rows(column width, Py_ssize_t rows, const uint8_t *east, const uint8_t *south, column *labels,
-                       column *marks, const cell *ends, column *scratch)
+                       column *marks, const cell *ends, node *scratch)
 {
     size_t row_bytes = ((size_t)width + 7) / 8;
-    column *sets = scratch, *first = scratch + width;
+    node *sets = scratch;
+    column *first = (column *)(scratch + width);
     for (Py_ssize_t i = 0; i < rows; i++) {
         sets_of_row(width, east, labels, sets);
         labels_below(width, south, sets, first, labels + width);
@@ -245,6 +245,81 @@ static int32_t search_cells(int32_t width, const uint8_t *sides, int32_t cells, 
     return s.count;
 }
 
+/* ---- corridors: how long the chains of cells with two passages are ---- */
+
+/* Node c is the cell of column c, node width + l the corridor from above whose label is l. */
+typedef struct {
+    column width;
+    column *labels;   /* at each passage that a corridor comes down by: the corridor's first such column; else -1 */
+    int64_t *sizes;   /* at a label: the corridor's cells so far; else 0 */
+    int64_t *totals;  /* at each root of a row: its cells */
+    node *sets;
+    column *first;    /* at each root: its first column with a passage south, -1 without one */
+    int64_t *lengths; /* of the corridors that have ended */
+    Py_ssize_t count;
+} corridors_state;
+
+static void begin_corridors(corridors_state *s, const uint8_t *two)
+{
+    size_t nodes = 2 * (size_t)s->width;
+    for (column c = 0; c < s->width; c++) {
+        s->totals[c] = bit(two, c);
+        s->totals[s->width + (size_t)c] = s->sizes[c];
+    }
+    for (size_t v = 0; v < nodes; v++)
+        s->sets[v] = (node)v;
+    memset(s->first, 0xff, sizeof(column) * nodes);
+}
+
+static void join_corridors(corridors_state *s, node a, node b)
+{
+    node high = unite(s->sets, a, b), low = s->sets[high];
+    if (low != high) {
+        s->totals[low] += s->totals[high];
+        s->totals[high] = 0;
+    }
+}
+
+static void lead_corridors_down(corridors_state *s, const uint8_t *two, const uint8_t *south)
+{
+    for (column c = 0; c < s->width; c++) {
+        node set;
+        s->labels[c] = -1;
+        s->sizes[c] = 0;
+        if (!bit(two, c) || !bit(south, c))
+            continue;
+        set = root(s->sets, (node)c);
+        if (s->first[set] < 0)
+            s->first[set] = c;
+        s->labels[c] = s->first[set];
+    }
+}
+
+static void end_corridors(corridors_state *s)
+{
+    for (size_t v = 0; v < 2 * (size_t)s->width; v++) {
+        if (!s->totals[v])
+            continue;
+        if (s->first[v] < 0)
+            s->lengths[s->count++] = s->totals[v] + 1;
+        else
+            s->sizes[s->first[v]] = s->totals[v];
+    }
+}
+
+static void corridors_of_row(corridors_state *s, const uint8_t *two, const uint8_t *east, const uint8_t *south)
+{
+    begin_corridors(s, two);
+    for (column c = 0; c < s->width; c++)
+        if (bit(two, c) && s->labels[c] >= 0)
+            join_corridors(s, (node)c, (node)s->width + (node)s->labels[c]);
+    for (column c = 0; c < s->width - 1; c++)
+        if (bit(east, c) && bit(two, c) && bit(two, c + 1))
+            join_corridors(s, (node)c, (node)c + 1);
+    lead_corridors_down(s, two, south);
+    end_corridors(s);
+}
+
 /* ---- Python ---- */
 
 enum { MOST_BUFFERS = 9 };
@@ -271,11 +346,12 @@ static int labels_fit(const column *labels, Py_ssize_t rows, column width)
     return !wrong;
 }
 
-static int marks_fit(const column *marks, Py_ssize_t rows, column width)
+/* Whether every one of some columns is -1 or one of the row's. */
+static int columns_fit(const column *columns, Py_ssize_t count, column width)
 {
     int wrong = 0;
-    for (Py_ssize_t i = 0; i < 2 * rows; i++)
-        wrong |= marks[i] >= width || marks[i] < -1;
+    for (Py_ssize_t i = 0; i < count; i++)
+        wrong |= columns[i] >= width || columns[i] < -1;
     return !wrong;
 }
 
@@ -315,7 +391,7 @@ static PyObject *sweep(PyObject *self, PyObject *args)
         return NULL;
     if (!rows_fit(width, b, b + LABELS, b + MARKS, b + ENDS, 1) || b[SOUTHS].len != b[EASTS].len ||
         !holds(b + SCRATCH, 2 * width, sizeof(column)) || !labels_fit(b[LABELS].buf, 1, (column)width) ||
-        !marks_fit(b[MARKS].buf, 1, (column)width))
+        !columns_fit(b[MARKS].buf, 2, (column)width))
         return misfit(b);
     Py_BEGIN_ALLOW_THREADS
     sweep_rows((column)width, b[EASTS].len / ((width + 7) / 8), b[EASTS].buf, b[SOUTHS].buf, b[LABELS].buf,
@@ -341,7 +417,7 @@ static PyObject *trace(PyObject *self, PyObject *args)
         !holds(b + SCRATCH, 8 * width, sizeof(node)))
         return misfit(b);
     rows = b[EASTS].len / ((width + 7) / 8);
-    if (!labels_fit(b[LABELS].buf, rows, (column)width) || !marks_fit(b[MARKS].buf, rows, (column)width))
+    if (!labels_fit(b[LABELS].buf, rows, (column)width) || !columns_fit(b[MARKS].buf, 2 * rows, (column)width))
         return misfit(b);
     f = forest_in((column)width, b[SCRATCH].buf);
     Py_BEGIN_ALLOW_THREADS
@@ -374,10 +450,39 @@ static PyObject *search(PyObject *self, PyObject *args)
     return PyLong_FromLong(reached);
 }
 
+static PyObject *corridors(PyObject *self, PyObject *args)
+{
+    enum { TWO, EASTS, SOUTHS, LABELS, SIZES, LENGTHS, SCRATCH };
+    Py_buffer b[MOST_BUFFERS] = {{0}};
+    Py_ssize_t width, row_bytes, rows;
+    corridors_state s;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "ny*y*y*w*w*w*w*", &width, b, b + EASTS, b + SOUTHS, b + LABELS, b + SIZES,
+                          b + LENGTHS, b + SCRATCH))
+        return NULL;
+    row_bytes = width < 1 || width > INT32_MAX ? 1 : (width + 7) / 8;
+    rows = b[TWO].len / row_bytes;
+    if (width < 1 || width > INT32_MAX || b[TWO].len % row_bytes || b[EASTS].len != b[TWO].len ||
+        b[SOUTHS].len != b[TWO].len || !holds(b + LABELS, width, sizeof(column)) ||
+        !holds(b + SIZES, width, sizeof(int64_t)) || !holds(b + LENGTHS, (rows + 1) * width, sizeof(int64_t)) ||
+        !holds(b + SCRATCH, 4 * width, sizeof(int64_t)) || !columns_fit(b[LABELS].buf, width, (column)width))
+        return misfit(b);
+    s = (corridors_state){(column)width, b[LABELS].buf, b[SIZES].buf, b[SCRATCH].buf, NULL, NULL, b[LENGTHS].buf, 0};
+    s.sets = (node *)(s.totals + 2 * width);
+    s.first = (column *)(s.sets + 2 * width);
+    Py_BEGIN_ALLOW_THREADS
+    for (size_t at = 0; at < (size_t)b[TWO].len; at += (size_t)row_bytes)
+        corridors_of_row(&s, (uint8_t *)b[TWO].buf + at, (uint8_t *)b[EASTS].buf + at, (uint8_t *)b[SOUTHS].buf + at);
+    Py_END_ALLOW_THREADS
+    release(b);
+    return PyLong_FromSsize_t(s.count);
+}
+
 static PyMethodDef methods[] = {
     {"sweep", sweep, METH_VARARGS, "The sets of each row; solve/steps.py says how."},
     {"trace", trace, METH_VARARGS, "The path through each row; solve/steps.py says how."},
     {"search", search, METH_VARARGS, "Distances by breadth-first search; solve/steps.py says how."},
+    {"corridors", corridors, METH_VARARGS, "The lengths of corridors; solve/steps.py says how."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,5 +1,6 @@
-from .solve.steps import Searcher, Sweeper, Tracer
+from .solve.steps import CorridorMeter, Searcher, Sweeper, Tracer
 
 sweep: Sweeper
 trace: Tracer
 search: Searcher
+corridors: CorridorMeter

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = Path(__file__).parent
-C_FILES = ("_kernel", "_verify")
+C_FILES = ("_kernel", "_verify", "_solve")
 SANITIZERS = ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 KERNEL_TESTS = ("tests/test_step.py", "-k", "(both_backends or harm_nothing or buffers) and not python")
 

@@ -62,6 +62,11 @@ def cell_in(data, block):
     return data.draw(st.tuples(st.integers(block.start, block.stop - 1), st.integers(0, block.width - 1)))
 
 
+def cut(block, cuts):
+    """The block in pieces; equal cuts make pieces without rows."""
+    return [block[a:b] for a, b in itertools.pairwise([0, *sorted(cuts), len(block)])]
+
+
 def maze(width, height, seed=1, **options):
     return EllerStream(width, seed=seed, height=height, **options).read(height)
 

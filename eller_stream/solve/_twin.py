@@ -12,7 +12,7 @@ from ..block import E, N, S, W, pack_bits, unpack_bits
 
 if TYPE_CHECKING:
     from ..block import Bools, Plane
-    from .steps import Ends, Labels
+    from .steps import Counts, Ends, Labels
 
 
 def sweep(
@@ -33,16 +33,20 @@ def sweep(
 
 def _sets_of_row(east: list[int], labels: list[int]) -> list[int]:
     sets = [c if label < 0 else label for c, label in enumerate(labels)]
-
-    def root(c: int) -> int:
-        while sets[c] != c:
-            sets[c] = c = sets[sets[c]]
-        return c
-
     for c in east:
-        low, high = sorted((root(c), root(c + 1)))
-        sets[high] = low
-    return [root(c) for c in range(len(sets))]
+        _unite(sets, c, c + 1)
+    return [_root(sets, c) for c in range(len(sets))]
+
+
+def _root(sets: list[int], v: int) -> int:
+    while sets[v] != v:
+        sets[v] = v = sets[sets[v]]
+    return v
+
+
+def _unite(sets: list[int], a: int, b: int) -> None:
+    low, high = sorted((_root(sets, a), _root(sets, b)))
+    sets[high] = low
 
 
 def trace(
@@ -131,6 +135,44 @@ def search(width: int, sides: Plane, distance: Labels, queue: Labels, start: int
     distance.reshape(-1)[:] = found
     queue.reshape(-1)[: len(reached)] = reached
     return len(reached)
+
+
+def corridors(
+    width: int,
+    two: Plane,
+    east: Plane,
+    south: Plane,
+    labels: Labels,
+    sizes: Counts,
+    lengths: Counts,
+    _scratch: Counts,
+    /,
+) -> int:
+    """Be the CorridorMeter."""
+    label_of, size_of, found = labels.tolist(), sizes.tolist(), []
+    for i in range(len(two)):
+        cells = dict.fromkeys(_columns(two[i], width))
+        sets = list(range(2 * width))  # as in C: the cells, and behind them the corridors from above by their labels
+        for c in cells:
+            if label_of[c] >= 0:
+                _unite(sets, c, width + label_of[c])
+        for c in _columns(two[i] & east[i], width - 1):
+            if c + 1 in cells:
+                _unite(sets, c, c + 1)
+        totals: dict[int, int] = {}
+        for node, size in [*((c, 1) for c in cells), *((width + c, size) for c, size in enumerate(size_of) if size)]:
+            totals[_root(sets, node)] = totals.get(_root(sets, node), 0) + size
+        label_of, size_of = [-1] * width, [0] * width
+        first: dict[int, int] = {}
+        for c in _columns(two[i] & south[i], width):
+            label_of[c] = first.setdefault(_root(sets, c), c)
+        for node, size in totals.items():
+            if node in first:
+                size_of[first[node]] = size
+            else:
+                found.append(size + 1)
+    labels[:], sizes[:], lengths[: len(found)] = label_of, size_of, found
+    return len(found)
 
 
 def _columns(packed: Plane, width: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""The three inner steps of solving, and the choice between C and plain Python, which goes with the kernel's.
+"""The inner steps of solving and measuring, and the choice between C and plain Python, which goes with the kernel's.
 
 `chosen` is the one that runs. Arrays are contiguous; planes are packed as a Block's are.
 """
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
     Labels: TypeAlias = NDArray[np.int32]
     Ends: TypeAlias = NDArray[np.int64]
+    Counts: TypeAlias = NDArray[np.int64]
 
 SWEEP_SCRATCH, TRACE_SCRATCH = 2, 8  # int32 a column
+CORRIDOR_SCRATCH = 4  # int64 a column
 
 
 class Sweeper(Protocol):
@@ -83,12 +85,39 @@ class Searcher(Protocol):
         """
 
 
+class CorridorMeter(Protocol):
+    """Measures corridors: chains of cells with two passages each, and the passages at both ends."""
+
+    def __call__(
+        self,
+        width: int,
+        two: Plane,
+        east: Plane,
+        south: Plane,
+        labels: Labels,
+        sizes: Counts,
+        lengths: Counts,
+        scratch: Counts,
+        /,
+    ) -> int:
+        """Fill lengths with those of the corridors that end in these rows, in any order, and return how many there are.
+
+        two      packed: the cells with exactly two passages
+        labels   int32, shape (width,), changed: for each passage from above by which a corridor comes down, the first
+                 column of those by which the same corridor does; -1 elsewhere
+        sizes    int64, shape (width,), changed: at each label the corridor's cells so far, 0 elsewhere
+        lengths  int64, shape ((rows + 1) * width,): in passages, one more than the cells
+        scratch  int64, shape (4 * width,)
+        """
+
+
 class Steps(NamedTuple):
-    """The three of one backend."""
+    """Those of one backend."""
 
     sweep: Sweeper
     trace: Tracer
     search: Searcher
+    corridors: CorridorMeter
 
 
 def steps(backend: str) -> Steps:
@@ -96,14 +125,14 @@ def steps(backend: str) -> Steps:
     if backend == "python":
         from . import _twin
 
-        return Steps(_twin.sweep, _twin.trace, _twin.search)
+        return Steps(_twin.sweep, _twin.trace, _twin.search, _twin.corridors)
     if backend != "c":
         raise KernelError(f"solving is done in c or python, not {backend!r}")
     try:
         from .. import _solve
     except ImportError as error:
         raise KernelError(f"solving in c is not there: {error}") from error
-    return Steps(_solve.sweep, _solve.trace, _solve.search)
+    return Steps(_solve.sweep, _solve.trace, _solve.search, _solve.corridors)
 
 
 def _choose() -> Steps:
