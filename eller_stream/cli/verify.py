@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError
 from .say import NO, OK, printable
+from .words import promises_loops
 
 if TYPE_CHECKING:
     from ..verify import Report
@@ -34,8 +35,7 @@ def run(options: argparse.Namespace) -> int:
 
     with MazeFile(options.file) as maze:
         spec, first_row = maze.spec, maze.header.first_row
-        promised = spec.braid.n > 0 or any(n for _, n in spec.loops.pairs)
-        verifier = Verifier(spec.width, start=first_row, loops=promised)
+        verifier = Verifier(spec.width, start=first_row, loops=promises_loops(spec))
         try:
             for block in maze.blocks():
                 verifier.feed(block)

@@ -52,6 +52,11 @@ def spec_of(options: argparse.Namespace) -> MazeSpec:
     )
 
 
+def promises_loops(spec: MazeSpec) -> bool:
+    """Return whether a maze of this spec may have cycles."""
+    return spec.braid.n > 0 or any(n for _, n in spec.loops.pairs)
+
+
 def schedule(text: str) -> float | list[tuple[int, float]]:
     """Return a probability, or the schedule written 0:0.5,1000:0.6."""
     try:

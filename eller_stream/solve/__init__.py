@@ -6,6 +6,7 @@ searches any maze in memory, loops and maps too (search.py). Both take `MazeRows
 
 from .path import Path as Path
 from .rows import MazeRows as MazeRows
+from .search import MOST_CELLS as MOST_CELLS
 from .search import farthest_pair as farthest_pair
 from .search import shortest_path as shortest_path
 from .search import top_and_bottom as top_and_bottom
@@ -13,6 +14,7 @@ from .tree import tree_overlays as tree_overlays
 from .tree import tree_path as tree_path
 
 __all__ = [
+    "MOST_CELLS",
     "MazeRows",
     "Path",
     "farthest_pair",

@@ -8,7 +8,7 @@ finds the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,9 +41,12 @@ class Path:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def __iter__(self) -> Iterator[Cell]:
+        return zip(self.rows.data, self.columns.data, strict=True)
+
     def cells(self) -> list[Cell]:
-        """Return the cells (row, column) from the start to the end."""
-        return list(zip(self.rows.tolist(), self.columns.tolist(), strict=True))
+        """Return the cells (row, column) from the start to the end; iteration yields them one by one."""
+        return list(self)
 
     def overlay(self, start: int, rows: int) -> Block:
         """Return what of the path lies in `rows` rows from `start` on, as a Block to draw over the maze's.
