@@ -113,7 +113,8 @@ def test_the_sanitizers_find_nothing(compiler, tmp_path):
     }
     folder = built(compiler, tmp_path, SANITIZERS)
     passes(folder, *KERNEL_TESTS, **watched)
-    passes(folder, "tests/test_verify.py", "-k", "(both_backends or fit) and not python", **watched)
+    for file in ("test_verify", "test_solve", "test_measure"):
+        passes(folder, f"tests/{file}.py", "-k", "(both_backends or fit or edges) and not python", **watched)
 
 
 @pytest.mark.parametrize("name", C_FILES)

@@ -364,7 +364,7 @@ def test_both_backends_find_the_same_in_any_rows(pytestconfig, width, rows, seed
 def test_the_c_steps_refuse_what_does_not_fit(pytestconfig):
     if pytestconfig.getoption("--without-c"):
         pytest.skip("the C backend is left out")
-    sweep, trace, find = steps.steps("c")
+    sweep, trace, find, _ = steps.steps("c")
     plane, row = np.zeros((2, 1), np.uint8), np.zeros(1, np.uint8)
     labels, marks, ends = np.full((3, 8), -1, np.int32), np.full((3, 2), -1, np.int32), np.zeros((2, 2), np.int64)
     scratch = np.zeros(64, np.int32)
