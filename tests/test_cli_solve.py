@@ -1,4 +1,4 @@
-"""`solve`, `info --measures` and `generate --min-quality` from the outside."""
+"""`solve`, `verify --passages`, `info --measures` and `generate --min-quality` from the outside."""
 
 import json
 import re
@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from test_passages import ADDED, PUBLISHED
 from test_solve import check_path, plain_distances
 
 from eller_stream import EllerStream, MazeFile, MazeWriter
@@ -148,10 +149,10 @@ def test_no_path_in_an_unfinished_maze(tmp_path):
         ([], "give --from and --to, or --ends"),
         (["--from", "0,0"], "give --from and --to, or --ends"),
         (["--ends", "--to", "0,0"], "does not go with"),
-        (["--from", "0", "--to", "1,1"], "a cell is row,column"),
+        (["--from", "0", "--to", "1,1"], "row,column as in 3,5"),
         (["--from", "0,0", "--to", "-1,1"], "expected one argument"),
-        (["--from=0,0", "--to=-1,1"], "a cell is row,column"),
-        (["--from", "0,0", "--to", "1,1,1"], "a cell is row,column"),
+        (["--from=0,0", "--to=-1,1"], "row,column as in 3,5"),
+        (["--from", "0,0", "--to", "1,1,1"], "row,column as in 3,5"),
         (["--ends", "nowhere"], "invalid choice"),
     ],
 )
@@ -182,6 +183,54 @@ def test_who_reads_the_path_may_go_away(tmp_path):
         process.stdout.close()
         assert b"whoever read the output has gone" in process.stderr.read()
     assert process.returncode == 1
+
+
+# ---- verify --passages -----------------------------------------------------------------------
+
+
+def listed(tmp_path, passages):
+    path = tmp_path / "list.json"
+    path.write_text(json.dumps(passages))
+    return path
+
+
+def test_a_list_of_passages(tmp_path):
+    out = works("verify", listed(tmp_path, PUBLISHED), "--passages", "5,6")
+    assert out.splitlines() == [
+        "as many passages as cells - 1: yes, 29 for 30 cells",
+        "side neighbours inside the grid: yes",
+        "all cells reached: yes, 30 of 30",
+        "no cycle: yes",
+        "the same list again: not asked, no generator was given",
+    ]
+    assert works("verify", "-", "--passages", "5,6", input=json.dumps(PUBLISHED)) == out
+
+
+def test_lists_that_are_no_maze(tmp_path):
+    code, out, err = eller("verify", listed(tmp_path, PUBLISHED[1:]), "--passages", "5,6")
+    assert (code, err) == (1, "")
+    assert "all cells reached: no, 29 of 30, cut off from (0, 0)" in out
+    code, out, err = eller("verify", listed(tmp_path, [*PUBLISHED, ADDED]), "--passages", "5,6", "--json")
+    report = json.loads(out)
+    assert (code, report["acyclic"], report["cycle"], report["all_reached"]) == (1, False, [[0, 0], [0, 1]], True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{}", "a JSON list of passages was expected, not dict"),
+        ("[", "no JSON"),
+        ("[" * 100_000, "no JSON"),
+        ("[1]", "a passage is a pair of cells"),
+        ("[[[0,0],[0,1e0]]]", "a passage is a pair of cells"),
+        ("\xff", "no JSON"),
+        ("[[[0,0],[0," + "9" * 5000 + "]]]", "no JSON"),
+    ],
+)
+def test_what_is_no_list_of_passages(tmp_path, text, message):
+    (tmp_path / "list.json").write_bytes(text.encode("latin-1"))
+    fails(1, message, "verify", tmp_path / "list.json", "--passages", "5,6")
+    fails(2, "row,column as in 3,5", "verify", tmp_path / "list.json", "--passages", "5")
 
 
 # ---- info --measures -------------------------------------------------------------------------

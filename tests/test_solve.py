@@ -318,6 +318,16 @@ def test_a_search_is_bounded(monkeypatch):
         farthest_pair(MazeRows.of(maze(7, 3)))
 
 
+def test_rows_that_find_no_room(monkeypatch):
+    def full(*_):
+        raise MemoryError
+
+    rows = MazeRows.of(maze(5, 4))
+    monkeypatch.setattr(tree.np, "empty", full)
+    with pytest.raises(CapacityError, match="rows of 5 cells finds no room"):
+        tree_overlays(rows, (0, 0), (3, 4))
+
+
 def test_rows_that_were_not_asked_for():
     block = maze(5, 8)
     rows = MazeRows(5, 0, 8, lambda row, count: block[row : row + count - 1])

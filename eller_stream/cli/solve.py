@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from typing import TYPE_CHECKING, Any
 
 from .say import OK, UsageError, say
-from .words import promises_loops
+from .words import promises_loops, two_numbers
 
 if TYPE_CHECKING:
     from ..block import Cell
@@ -30,8 +29,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=run)
     add_argument = parser.add_argument
     add_argument("file", metavar="FILE", help="a maze file")
-    add_argument("--from", dest="start", type=_cell, metavar="R,C", help="the cell to start from")
-    add_argument("--to", dest="end", type=_cell, metavar="R,C", help="the cell to go to")
+    add_argument("--from", dest="start", type=two_numbers, metavar="R,C", help="the cell to start from")
+    add_argument("--to", dest="end", type=two_numbers, metavar="R,C", help="the cell to go to")
     add_argument(
         "--ends",
         nargs="?",
@@ -64,14 +63,6 @@ def maze_rows(file: MazeFile) -> MazeRows:
     from ..solve import MazeRows
 
     return MazeRows(file.spec.width, file.header.first_row, file.stop, file.read, file.spec.key_interval)
-
-
-def _cell(text: str) -> Cell:
-    """Return the cell written 3,5: row and column."""
-    if not re.fullmatch(r"[0-9]{1,19},[0-9]{1,19}", text):
-        raise argparse.ArgumentTypeError(f"a cell is row,column as in 3,5, not {text!a}")
-    row, column = text.split(",")
-    return int(row), int(column)
 
 
 def _check_words(options: argparse.Namespace) -> None:

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..block import Block, pack_bits, row_bytes, unpack_bits
-from ..errors import SolveError
+from ..errors import CapacityError, SolveError
 from . import steps
 from .path import Path, path_of
 
@@ -51,7 +51,8 @@ def tree_path(maze: MazeRows, start: Cell, end: Cell) -> Path:
     """Return the only path between two cells (row, column) of a perfect maze; they may be the same.
 
     Takes memory for a few rows, 16 MB of labels, and the path itself. Raises SolveError for a cell outside the rows,
-    for rows that do not connect the two cells, and where a cycle shows; a maze with loops is for `shortest_path`.
+    for rows that do not connect the two cells, and where a cycle shows; CapacityError for rows that find no room.
+    A maze with loops is for `shortest_path`: here a cycle that is not met while the path is followed is not seen.
     """
     return path_of(tree_overlays(maze, start, end), start)
 
@@ -86,7 +87,10 @@ class _Tracing:
     def __init__(self, maze: MazeRows, ends: tuple[Cell, Cell]) -> None:
         self._maze, self._ends = maze, ends
         self._demand: Plane = np.zeros(row_bytes(maze.width), np.uint8)
-        scratch = np.empty(maze.width * (steps.SWEEP_SCRATCH + steps.TRACE_SCRATCH), np.int32)
+        try:
+            scratch = np.empty(maze.width * (steps.SWEEP_SCRATCH + steps.TRACE_SCRATCH), np.int32)
+        except MemoryError:
+            raise CapacityError(f"the scratch for rows of {maze.width} cells finds no room in memory") from None
         self._sweep_scratch, self._trace_scratch = np.split(scratch, [maze.width * steps.SWEEP_SCRATCH])
         self._most_rows = max(1, MOST_LABELS // maze.width)
 
