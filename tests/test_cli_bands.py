@@ -1,6 +1,7 @@
 """The algorithms carved in bands, through the command: generate, info, verify, resume, wrong use."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def test_a_map_as_text(tmp_path):
         (["--algorithm", "wilson", "--doors", "2"], "wilson has the options band, loops, braid, not 'doors'"),
         (["--band", "8"], "eller has the options p_east, p_south, key_interval, loops, braid, not 'band'"),
         (["--algorithm", "dfs", "--p-east", "0.5"], "dfs has the options band, .*, not 'p_east'"),
-        (["--algorithm", "dfs", "--start", "5"], "a cell row,column, not '5'"),
+        (["--algorithm", "dfs", "--start", "5"], "row,column as in 3,5, not '5'"),
         (["--algorithm", "dfs", "--start", "64,0"], "the row of start is from 0 to 8, not 64"),
         (["--algorithm", "dfs", "--weights", "1,x,1,1"], "numbers a,b,..., toward:A, away:A or even, not '1,x,1,1'"),
         (["--algorithm", "dfs", "--weights", "0,0,0,0"], "weights are 4 numbers"),
@@ -82,3 +83,29 @@ def test_help_tells_the_options():
     told = eller("generate", "--help").stdout.decode()
     assert "eller, dfs, prim, wilson, random_walk" in told
     assert all(word in told for word in ("--band", "--start", "--goal", "--weights", "--doors", "--max-tunnels"))
+
+
+@pytest.mark.parametrize("algorithm", WORDS)
+def test_a_path_through_many_bands(algorithm, tmp_path):
+    """The solver takes bands for what key rows are; in a perfect maze the path is the only one."""
+    path = tmp_path / "maze.emz"
+    works("generate", path, "--algorithm", algorithm, "--width", "30", "--rows", "300", "--seed", "5", "--band", "8")
+    with MazeFile(path) as maze:
+        block = maze.read(0, 300)
+    floor = np.argwhere(block.floor_tiles() == 0)
+    ends = [",".join(map(str, cell)) for cell in (floor[0].tolist(), floor[-1].tolist())]
+    told = works("solve", path, "--from", ends[0], "--to", ends[1]).stdout.decode().split()
+    cells = [tuple(map(int, line.split(","))) for line in told]
+    assert (told[0], told[-1]) == tuple(ends)
+    assert len(set(cells)) == len(cells)
+    passages = {frozenset(pair) for pair in block.passages()}
+    assert all({frozenset(pair)} <= passages for pair in pairwise(cells))
+
+
+def test_a_search_of_good_quality(tmp_path):
+    path = tmp_path / "maze.emz"
+    words = ["--algorithm", "dfs", "--width", "20", "--rows", "20", "--band", "20", "--seed", "1"]
+    done = works("generate", path, *words, "--min-quality", "8", "--tries", "50")
+    with MazeFile(path) as maze:
+        assert maze.spec.algorithm == "dfs"
+        assert f"seed {maze.spec.seed} after" in done.stderr

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = Path(__file__).parent
 CARVERS = [f"bands/{name}" for name in ("_carvers", "_dfs", "_prim", "_wilson", "_random_walk")]
-EXTENSIONS = {"_kernel": ["_kernel"], "_verify": ["_verify"], "bands/_carvers": CARVERS}
+EXTENSIONS = {"_kernel": ["_kernel"], "_verify": ["_verify"], "_solve": ["_solve"], "bands/_carvers": CARVERS}
 C_FILES = [source for sources in EXTENSIONS.values() for source in sources]
 SANITIZERS = ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 KERNEL_TESTS = ("tests/test_step.py", "-k", "(both_backends or harm_nothing or buffers) and not python")
@@ -115,7 +115,8 @@ def test_the_sanitizers_find_nothing(compiler, tmp_path):
     }
     folder = built(compiler, tmp_path, SANITIZERS)
     passes(folder, *KERNEL_TESTS, **watched)
-    passes(folder, "tests/test_verify.py", "-k", "(both_backends or fit) and not python", **watched)
+    for file in ("test_verify", "test_solve", "test_measure"):
+        passes(folder, f"tests/{file}.py", "-k", "(both_backends or fit or edges) and not python", **watched)
     passes(folder, "tests/test_band_algorithms.py", "-k", "carvers_in_c", **watched)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from typing import NoReturn
 
@@ -43,8 +44,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--p-south", type=schedule, metavar="P", help="eller: chance to keep a passage south (0.5)")
     add("--key-interval", type=int, metavar="K", help="eller: a key row every K rows; 0 for none (1024)")
     add("--band", type=int, metavar="B", help="all but eller: rows that are carved at a time (64)")
-    add("--start", type=cell, metavar="R,C", help="dfs, prim: the cell of the first band to begin with (random)")
-    add("--goal", type=cell, metavar="R,C", help="dfs, prim: the cell that the weights speak of")
+    add("--start", type=two_numbers, metavar="R,C", help="dfs, prim: the cell of the first band to begin with (random)")
+    add("--goal", type=two_numbers, metavar="R,C", help="dfs, prim: the cell that the weights speak of")
     add(
         "--weights",
         type=weights,
@@ -69,6 +70,19 @@ def spec_of(options: argparse.Namespace) -> MazeSpec:
     )
 
 
+def promises_loops(spec: MazeSpec) -> bool:
+    """Return whether a maze of this spec may have cycles."""
+    return spec.braid.n > 0 or any(n for _, n in spec.loops.pairs)
+
+
+def two_numbers(text: str) -> tuple[int, int]:
+    """Return a cell or a size, written as row,column or rows,columns."""
+    if not re.fullmatch(r"[0-9]{1,19},[0-9]{1,19}", text):
+        raise argparse.ArgumentTypeError(f"row,column as in 3,5, not {text!a}")
+    row, column = text.split(",")
+    return int(row), int(column)
+
+
 def schedule(text: str) -> float | list[tuple[int, float]]:
     """Return a probability, or the schedule written 0:0.5,1000:0.6."""
     try:
@@ -78,15 +92,6 @@ def schedule(text: str) -> float | list[tuple[int, float]]:
         return [(int(row), float(p)) for row, p in pairs]
     except ValueError:
         raise argparse.ArgumentTypeError(f"a number, or row:number,row:number..., not {text!a}") from None
-
-
-def cell(text: str) -> tuple[int, int]:
-    """Return the cell written row,column."""
-    try:
-        row, column = map(int, text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"a cell row,column, not {text!a}") from None
-    return row, column
 
 
 def weights(text: str) -> str | tuple[str, float] | tuple[float, ...]:
