@@ -153,9 +153,15 @@ def _chosen(sides: list[int], weights: Ratio, drawn: Draws) -> int:
     return side
 
 
+def ratio_of(spec: MazeSpec) -> Ratio:
+    """Return the weights of a search: four of the sides, or two of the neighbours nearer to the goal and farther."""
+    assert isinstance(spec.weights, tuple)
+    return tuple(int(weight) for weight in spec.weights)
+
+
 def _weigher(spec: MazeSpec, band: int, grid: Grid) -> Weigh:
     """Return what tells the weights of the four sides of a cell."""
-    weights: Ratio = spec.weights  # type: ignore[assignment]
+    weights = ratio_of(spec)
     if spec.goal is None:
         return lambda _: weights
     goal_row, goal_column = spec.goal[0] - band * band_rows(spec), spec.goal[1]
