@@ -12,7 +12,7 @@ was yielded never changes afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -256,6 +256,16 @@ class Row:
 
     def __repr__(self) -> str:
         return f"<Row {self.index}, {self.width} cells>"
+
+
+def joined(blocks: Sequence[Block]) -> Block:
+    """Return blocks that follow one another as one; a single one is returned as it is."""
+    first = blocks[0]
+    if len(blocks) == 1:
+        return first
+    east, south = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("east", "south"))
+    floors = [block.floor for block in blocks if block.floor is not None]
+    return Block(first.start, first.width, east, south, first.north, np.concatenate(floors) if floors else None)
 
 
 def row_bytes(width: int) -> int:

@@ -8,6 +8,7 @@
     │   ├── VersionError    a newer version of the format than this program reads
     │   └── CutShortError   good bytes up to a point, then nothing
     ├── StoreError      a file that cannot be written or read as asked
+    ├── NetError        a conversation over a socket that went wrong: refused, broken off, not understood
     ├── CapacityError   more memory than the machine gives (also a MemoryError)
     └── KernelError     the kernel asked for is not there (also an ImportError)
 
@@ -46,6 +47,10 @@ class CutShortError(FormatError):
 
 class StoreError(EllerStreamError):
     """A maze file cannot be written or read as asked."""
+
+
+class NetError(EllerStreamError):
+    """A conversation over a socket went wrong: refused, broken off, or not understood."""
 
 
 class CapacityError(EllerStreamError, MemoryError):

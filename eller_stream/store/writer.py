@@ -15,9 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ..block import Block
+from ..block import Block, joined
 from ..errors import StoreError
 from ..frames import (
     MAX_ROWS_PER_FRAME,
@@ -159,7 +157,7 @@ class FrameWriter:
         """Write the rows that wait, if any, as one frame, behind the checkpoint that is due."""
         if not self._pending:
             return
-        block = _joined(self._pending)
+        block = joined(self._pending)
         with self._all_or_never():
             self._hand_over(partial(self._put_frame, self._checkpoint, block), block.nbytes)
             self._next_frame, self._pending, self._checkpoint = block.stop, [], None
@@ -283,13 +281,3 @@ def _header(spec: MazeSpec, first_row: int, rows: int | None) -> Header:
     if size > most:
         raise StoreError(f"rows_per_frame {rows} makes frames of up to {size} bytes, readers take {most}")
     return header
-
-
-def _joined(blocks: list[Block]) -> Block:
-    """Return blocks that follow one another as one; a single one is returned as it is."""
-    first = blocks[0]
-    if len(blocks) == 1:
-        return first
-    east, south = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("east", "south"))
-    floors = [block.floor for block in blocks if block.floor is not None]
-    return Block(first.start, first.width, east, south, first.north, np.concatenate(floors) if floors else None)

@@ -1,0 +1,249 @@
+"""`RemoteStream`: a server's rows as a stream, with a plain blocking socket and without asyncio.
+
+It connects when it is made, so that what is wrong shows at once. A connection that is lost is made again at the next
+need, from the row it stood at: nothing is lost or told twice. `Retry` bounds how often that is tried.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Self
+
+from ..errors import NetError
+from . import access, protocol
+from .conversation import Conversation, Passing
+from .limits import ClientLimits
+
+if TYPE_CHECKING:
+    import ssl
+    from types import TracebackType
+
+    from ..block import Block, Row
+    from ..frames import Header
+    from ..spec import MazeSpec
+
+READ_AT_ONCE = 2**20
+_LONGEST_PAUSE = 5.0
+
+
+class Lost(NetError):  # noqa: N818
+    """The connection is gone."""
+
+
+PASSES = (OSError, Lost, Passing)
+
+
+class Retry:
+    """How often, and after which pauses, a server that went away is looked for."""
+
+    def __init__(self, limits: ClientLimits, where: str) -> None:
+        self._limits, self._where = limits, where
+        self._failures = 0
+
+    def worked(self) -> None:
+        """Begin to count anew."""
+        self._failures = 0
+
+    def pause(self, error: BaseException, row: int) -> float:
+        """Return the seconds to wait before the next attempt; NetError if there is to be none."""
+        self._failures += 1
+        why = (str(error) or type(error).__name__).removeprefix(f"{self._where}: ")
+        if self._failures > self._limits.attempts:
+            raise NetError(f"{self._where}: {why}; given up before row {row}, at attempt {self._failures}") from error
+        return min(self._limits.pause * (2.0 ** (self._failures - 1) - 1), _LONGEST_PAUSE)
+
+
+class RemoteStream:
+    """The rows of a maze that a server streams: a `RowStream`, over a blocking socket.
+
+    host, port   the server
+    spec         the maze; None for the file that the server offers
+    row          the first row (None: 0, or the offered file's first)
+    count        how many rows at most; None: to the maze's end
+    token        what the server wants to see, see `access.token_from`
+    tls          see `access.client_tls`; None: in the clear
+    clear_token  send the token in the clear to another machine, too
+    limits       what is taken from the server, and how often it is looked for when it has gone
+
+    `finalize` counts from the rows that were taken here, whatever the server has sent ahead. Threads may share a
+    stream. Close it, or use it in a `with` statement.
+
+    Raises NetError for whatever goes wrong on the wire; at once for what the server refuses, and for a server that
+    went away when it is not found again.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        port: int = protocol.DEFAULT_PORT,
+        spec: MazeSpec | None = None,
+        *,
+        row: int | None = None,
+        count: int | None = None,
+        token: bytes | None = None,
+        tls: ssl.SSLContext | None = None,
+        clear_token: bool = False,
+        limits: ClientLimits | None = None,
+    ) -> None:
+        self._limits = limits or ClientLimits()
+        self._host, self._port = host, port
+        self._token, self._tls, self._clear_token = token, tls, clear_token
+        self._talk = Conversation(spec, 0 if row is None and spec is not None else row, count, token, self._limits)
+        self._retry = Retry(self._limits, f"{host}:{port}")
+        self._lock = threading.Lock()
+        self._socket: socket.socket | None = None
+        self._closed = False
+        with self._lock:
+            self._exchange_until(lambda: self._talk.answered)
+
+    @property
+    def spec(self) -> MazeSpec:
+        """Everything that determines the maze."""
+        return self._talk.spec
+
+    @property
+    def header(self) -> Header:
+        """The header of the rows as the server sends them: the spec, and the rows a frame."""
+        assert self._talk.header is not None
+        return self._talk.header
+
+    @property
+    def position(self) -> int:
+        """Index of the row to come."""
+        return self._talk.position
+
+    @property
+    def height(self) -> int | None:
+        """Rows of the whole maze; None while it is endless or not known."""
+        return self._talk.height
+
+    def __repr__(self) -> str:
+        return f"<RemoteStream of {self._host}:{self._port} at row {self.position} of {self.spec}>"
+
+    # ---- rows -------------------------------------------------------------------------------
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Row:
+        with self._lock:
+            if not self._talk.ready(1):
+                self._exchange_until(lambda: self._talk.ready(1))
+            return self._talk.take_row()
+
+    def read(self, rows: int, /) -> Block:
+        """Return the next `rows` rows as a Block; fewer at the end, then none.
+
+        Raises StreamError if `rows` is not an integer >= 0, NetError for what goes wrong on the wire.
+        """
+        with self._lock:
+            count = self._talk.rows_wanted(rows)
+            self._exchange_until(lambda: self._talk.ready(count))
+            return self._talk.take(count)
+
+    def seek(self, row: int, /) -> None:
+        """Make `row` the row to come.
+
+        Raises StreamError for a row outside the maze; NetError where the server refuses, and stays where it was.
+        """
+        with self._lock:
+            before = self._talk.position
+            self._talk.jump(row)
+            try:
+                self._exchange_until(lambda: self._talk.answered)
+            except NetError:
+                self._talk.stand_at(before)
+                raise
+
+    def finalize(self) -> None:
+        """Make the row to come the maze's last one, counted from the rows that were taken here.
+
+        Raises StreamError if it was finalized before or has ended, and for an offered file.
+        """
+        with self._lock:
+            self._talk.finalize()
+            self._exchange_until(lambda: self._talk.answered)
+
+    def snapshot(self) -> bytes:
+        """Return the state at the row to come, as the maze's own stream gives it: it can go on from there alone."""
+        with self._lock:
+            self._talk.ask_state()
+            self._exchange_until(lambda: self._talk.snapshot is not None)
+            assert self._talk.snapshot is not None
+            return self._talk.snapshot
+
+    # ---- the socket -------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close the connection. Doing it again does nothing."""
+        self._closed = True
+        self._hang_up()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _hang_up(self) -> None:
+        connection, self._socket = self._socket, None
+        if connection is not None:
+            connection.close()
+
+    def _exchange_until(self, done: Callable[[], bool]) -> None:
+        """Talk with the server until it is done, over as many connections as it takes."""
+        while not done():
+            before = self._talk.received
+            try:
+                self._exchange()
+            except PASSES as error:
+                self._hang_up()
+                time.sleep(self._retry.pause(error, self._talk.received))
+            except NetError as error:
+                self._hang_up()
+                raise NetError(f"{self._host}:{self._port}: {error}") from None
+            except BaseException:
+                self._hang_up()
+                raise
+            else:
+                if self._talk.received > before:
+                    self._retry.worked()
+        if self._socket is not None and (data := self._talk.outgoing()):
+            with suppress(OSError):  # what is lost here shows when rows are needed
+                self._socket.sendall(data)
+
+    def _exchange(self) -> None:
+        """Send what there is to say and take what comes."""
+        connection = self._socket or self._connect()
+        if data := self._talk.outgoing():
+            connection.sendall(data)
+        try:
+            data = connection.recv(min(self._talk.wanted, READ_AT_ONCE))
+        except TimeoutError:
+            raise Lost(f"nothing came for {self._limits.idle:g} seconds") from None
+        if not data:
+            raise Lost("the server has gone in the middle")
+        self._talk.receive(data)
+
+    def _connect(self) -> socket.socket:
+        if self._closed:
+            raise NetError("the stream is closed")
+        connection = socket.create_connection((self._host, self._port), self._limits.connect)
+        try:
+            access.check_way(connection.getpeername()[0], self._token, self._tls is not None, self._clear_token)
+            if self._tls is not None:
+                connection = self._tls.wrap_socket(connection, server_hostname=self._host)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.settimeout(self._limits.idle)
+        except BaseException:
+            connection.close()
+            raise
+        self._socket = connection
+        self._talk.begin()
+        return connection
