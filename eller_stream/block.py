@@ -259,7 +259,7 @@ class Row:
 
 
 def joined(blocks: Sequence[Block]) -> Block:
-    """Return blocks that follow one another as one; a single one is returned as it is."""
+    """Return blocks that follow one another, at least one, as one block; a single one is returned as it is."""
     first = blocks[0]
     if len(blocks) == 1:
         return first

@@ -248,6 +248,22 @@ class FrameDecoder:
         self._snapshot_size: int | None = None
         self._behind_checkpoint = self._only_last_row = self._last = False
 
+    @classmethod
+    def at(
+        cls, header: Header, row: int, *, floor: bool | None, snapshot_size: int | None, max_frame: int | None = None
+    ) -> FrameDecoder:
+        """Return a decoder for the bytes from `header.place(row)` on: those of the frame that holds `row`.
+
+        `floor` tells whether the frames have a floor plane, `snapshot_size` the bytes of a snapshot; None is for what
+        the bytes themselves will tell, where no frame of that kind came before.
+        """
+        decoder = cls(max_frame)
+        decoder.header = header
+        decoder.row = max(row - row % header.rows_per_frame, header.first_row)
+        decoder.position = header.place(row, floor=bool(floor), snapshot_size=snapshot_size or 0)
+        decoder._floor, decoder._snapshot_size = floor, snapshot_size
+        return decoder
+
     def feed(self, data: bytes | bytearray | memoryview) -> None:
         """Take bytes. `bytes` are kept as they are, other buffers are copied; after an error nothing is kept."""
         if self._error is None:

@@ -67,6 +67,9 @@ class Probability:
     def __float__(self) -> float:
         return self.n / self.ONE
 
+    def __str__(self) -> str:
+        return f"{float(self):g}"
+
 
 @dataclass(frozen=True)
 class Schedule:

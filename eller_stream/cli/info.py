@@ -82,7 +82,7 @@ def _facts_for_people(facts: dict[str, Any], header: Header) -> str:
         "p_east": spec.p_east,
         "p_south": spec.p_south,
         "loops": spec.loops,
-        "braid": f"{float(spec.braid):g}",
+        "braid": spec.braid,
         "key rows": f"every {spec.key_interval:,} rows" if spec.key_interval else "none",
         "frames": f"{header.rows_per_frame:,} rows each, format {facts['format']}",
     }

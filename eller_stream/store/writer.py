@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..block import Block, joined
-from ..errors import StoreError
+from ..errors import FormatError, StoreError
 from ..frames import (
     MAX_ROWS_PER_FRAME,
     Checkpoint,
@@ -31,12 +31,18 @@ from ..frames import (
     rows_frame_size,
 )
 from .behind import Behind
-from .output import Output, PartFile, WholeOrNot, open_output, write_all
+from .output import Output, WholeOrNot, write_all
+from .part import PartFile, open_output
+from .resume import first_stream, is_complete, kept_of
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from ..frames import Buffer
     from ..spec import MazeSpec
     from ..stream import RowStream
+    from .output import StandardOutput
+    from .resume import Kept
 
 _LARGE_FRAME = 2**16
 
@@ -50,23 +56,27 @@ class FrameWriter:
     out             takes the bytes; it is neither flushed nor closed
     stream          gives the rows, from where it stands; rows that anyone else takes from it are an error
     rows_per_frame  R, None for the default of the width
+    kept            what `out` holds already, up to the stream's row; None for nothing, not even a header
 
     Raises StoreError for frames larger than a reader takes, and what `out` and the stream raise.
     """
 
-    def __init__(self, out: Output, stream: RowStream, *, rows_per_frame: int | None = None) -> None:
-        self.header = _header(stream.spec, stream.position, rows_per_frame)
+    def __init__(
+        self, out: Output, stream: RowStream, *, rows_per_frame: int | None = None, kept: Kept | None = None
+    ) -> None:
+        self.header = kept.header if kept else _header(stream.spec, stream.position, rows_per_frame)
         self._out = out
-        self._stream = stream
+        self.stream = stream
         self._next_frame = stream.position
         self._pending: list[Block] = []
         self._checkpoint: Checkpoint | None = None
         self._over = self._last = False
         self._failed = self._closed = False
-        self._bytes = 0
+        self._bytes = kept.size if kept else 0
         self._behind: Behind | None = None
-        with self._all_or_never():
-            self._put(encode_header(self.header))
+        if kept is None:
+            with self._all_or_never():
+                self._put(encode_header(self.header))
 
     @property
     def rows(self) -> int:
@@ -75,7 +85,7 @@ class FrameWriter:
 
     @property
     def bytes_written(self) -> int:
-        """Bytes of all that was written whole."""
+        """Bytes of all that is written whole."""
         return self._bytes
 
     @property
@@ -134,7 +144,7 @@ class FrameWriter:
         """Take one block of at most `rows` rows from the stream, up to the end of the frame."""
         if self._over:
             return
-        block = self._stream.read(min(rows, self.header.rows_due(self._row)))
+        block = self.stream.read(min(rows, self.header.rows_due(self._row)))
         if block.start != self._row:
             raise StoreError(f"the stream gave row {block.start} where row {self._row} was expected")
         if len(block):
@@ -145,7 +155,7 @@ class FrameWriter:
     def _look_at_state(self) -> None:
         """Take the state for the next frame's checkpoint, if it has one and the stream stands there."""
         if self._checkpoint is None and self.header.checkpoint_due(self._row):
-            self._checkpoint = Checkpoint(self._row, self._stream.snapshot())
+            self._checkpoint = Checkpoint(self._row, self.stream.snapshot())
 
     def _write_full_frame(self) -> None:
         if self._pending and (self._pending[-1].ends or self._row % self.header.rows_per_frame == 0):
@@ -213,13 +223,49 @@ class MazeWriter(WholeOrNot):
         rows_per_frame: int | None = None,
     ) -> None:
         _header(stream.spec, stream.position, rows_per_frame)
-        self._output = open_output(path, force=force)
-        self._abandoned = False
+        self._begin(open_output(path, force=force))
         try:
             self._frames = FrameWriter(self._output, stream, rows_per_frame=rows_per_frame)
         except BaseException:
             self._output.remove()
             raise
+
+    def _begin(self, output: PartFile | StandardOutput) -> None:
+        self._output = output
+        self._abandoned = False
+
+    @classmethod
+    def resume(cls, path: str | os.PathLike[str], spec: MazeSpec) -> Self:
+        """Go on with a file that was broken off, to the same bytes that an undisturbed run gives.
+
+        What stands at `path` + ".part", or else at `path`, loses a merging last row and all that is not whole, and is
+        written on from the last multiple of R; `stream` gives the rows from there. Where nothing stands, or not even a
+        header, it begins anew. A file that was fetched from row > 0 goes on as such.
+
+        Raises StoreError if the file holds another maze (naming the difference), is complete, or is being written;
+        FormatError if it holds none; StreamError if there are neither key rows nor a checkpoint within reach.
+        """
+        file = PartFile.reopen(path)
+        if file is None:
+            return cls(path, first_stream(spec))
+        try:
+            kept = _look_at(file, spec)
+            if not file.is_part and is_complete(path, spec):
+                raise StoreError(f"{path}: it is complete already, with {spec.height} rows")
+            stream = kept.stream() if kept else first_stream(spec)
+            file.go_back(kept.size if kept else 0)
+            writer = cls.__new__(cls)
+            writer._begin(file)
+            writer._frames = FrameWriter(file, stream, kept=kept)
+        except BaseException:
+            file.abandon()
+            raise
+        return writer
+
+    @property
+    def stream(self) -> RowStream:
+        """The stream that gives the rows."""
+        return self._frames.stream
 
     @property
     def header(self) -> Header:
@@ -281,3 +327,11 @@ def _header(spec: MazeSpec, first_row: int, rows: int | None) -> Header:
     if size > most:
         raise StoreError(f"rows_per_frame {rows} makes frames of up to {size} bytes, readers take {most}")
     return header
+
+
+def _look_at(file: PartFile, spec: MazeSpec) -> Kept | None:
+    """Return what stays of a file, as `kept_of` does; errors say which file it was."""
+    try:
+        return kept_of(file, spec)
+    except (FormatError, StoreError) as error:
+        raise type(error)(f"{file.stands_as}: {error}") from error

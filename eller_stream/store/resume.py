@@ -1,0 +1,111 @@
+"""Going on with a maze file that was broken off, to the very bytes that an undisturbed run gives.
+
+What a killed process, a power cut or a full disk left is read from its beginning, frame by frame, each held against
+its checksum. Kept are the frames up to the last one that is whole, full and not the end of the maze: a merging last
+row, and a frame that is not full, stand there only because the run ended then. Everything behind is dropped and
+carved anew, from where a stream stands there: at a row that key rows make cheap to find, or else from the last
+checkpoint on. A checkpoint whose stream was finalized is none to go on from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import CutShortError, FormatError, StoreError
+from ..frames import Checkpoint, Event, FrameDecoder, Header, Rows
+from ..stream import EllerStream
+from .events import Source, events_of
+from .reader import MazeFile
+
+if TYPE_CHECKING:
+    import os
+
+    from ..spec import MazeSpec
+    from ..stream import RowStream
+
+
+@dataclass
+class Kept:
+    """What stays of a broken-off file: its first `size` bytes, the rows before `row`, the last state to go on from."""
+
+    header: Header
+    row: int
+    size: int
+    checkpoint: Checkpoint | None = None
+
+    def take(self, event: Event, size: int) -> None:
+        """Note a whole frame, which ends at byte `size`."""
+        if isinstance(event, Checkpoint) and _is_usable(event, self.header.spec):
+            self.checkpoint = event
+        elif isinstance(event, Rows) and not event.last and event.block.stop % self.header.rows_per_frame == 0:
+            self.row, self.size = event.block.stop, size
+
+    def stream(self) -> RowStream:
+        """Return the stream of the rows to come. Raises StreamError where they cannot be found in bounded time."""
+        spec = self.header.spec
+        stream: RowStream
+        if self.checkpoint is not None:
+            stream = EllerStream.restore(self.checkpoint.snapshot)
+        else:
+            stream = first_stream(spec)
+            stream.seek(self.row if spec.key_interval else self.header.first_row)
+        while stream.position < self.row:
+            stream.read(min(self.row - stream.position, self.header.rows_per_frame))
+        return stream
+
+
+def first_stream(spec: MazeSpec) -> RowStream:
+    """Return a spec's stream at its first row."""
+    return EllerStream.from_spec(spec)
+
+
+def kept_of(source: Source, spec: MazeSpec) -> Kept | None:
+    """Return what stays of a file that was broken off; None if not even its header is whole.
+
+    Raises StoreError if it holds another maze, naming the difference, and FormatError if it holds none.
+    """
+    decoder = FrameDecoder()
+    events = events_of(source, decoder)
+    try:
+        header = next(events)
+    except CutShortError:
+        return None
+    assert isinstance(header, Header)
+    _check_same(header.spec, spec)
+    kept = Kept(header, header.first_row, decoder.position)
+    try:
+        for event in events:
+            kept.take(event, decoder.position)
+    except FormatError:
+        return kept
+    return kept
+
+
+def _is_usable(checkpoint: Checkpoint, spec: MazeSpec) -> bool:
+    """Return whether a checkpoint's stream is that of the spec as planned, not finalized."""
+    stream = EllerStream.restore(checkpoint.snapshot)
+    return (stream.spec, stream.height, stream.position) == (spec, spec.height, checkpoint.row)
+
+
+def _check_same(there: MazeSpec, asked: MazeSpec) -> None:
+    if there != asked:
+        wanted = asked.to_data()
+        names = [name for name, value in there.to_data().items() if wanted.get(name) != value]
+        told = ", ".join(
+            f"{name} is {getattr(there, name)} there and {getattr(asked, name, None)} here" for name in names
+        )
+        raise StoreError(f"it holds another maze: {told}")
+
+
+def is_complete(path: str | os.PathLike[str], spec: MazeSpec) -> bool:
+    """Return whether a file holds all of the maze of a spec with a height, by its header and its end.
+
+    Raises StoreError if it holds another maze, naming the difference; FormatError if it holds none.
+    """
+    if not Path(path).is_file():
+        return False
+    with MazeFile(path) as maze:
+        _check_same(maze.spec, spec)
+        return maze.end is not None and maze.end.finished and maze.header.first_row + maze.end.rows == spec.height
