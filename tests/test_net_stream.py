@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers import EDGE_WIDTHS, specs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from net_helpers import HOST, QUICK, remote, serving, small
@@ -11,7 +12,6 @@ from eller_stream.errors import NetError
 from eller_stream.net.client import RemoteStream
 from eller_stream.net.limits import ClientLimits, ServerLimits
 from eller_stream.verify import verify
-from helpers import EDGE_WIDTHS, specs
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +71,8 @@ def test_rows_beyond_2_to_the_32_and_the_last_row_of_all(served):
         assert stream.read(3000) == local(spec, 2**40 + 3).read(3000)
         stream.seek(2**48 - 10)
         assert stream.read(10) == local(spec, 2**48 - 10).read(10)
-        with pytest.raises(NetError, match="is the last that a stream can have"):
-            stream.read(1)
+        assert len(stream.read(1)) == 0
+        assert stream.height is None
 
 
 def test_a_row_is_a_row(served):
@@ -136,7 +136,7 @@ def test_a_finalized_maze_is_perfect(served, key_interval, rows):
         blocks = [stream.read(rows)]
         stream.finalize()
         blocks.append(stream.read(10))
-        assert verify(blocks, spec.width).ok
+        assert verify(blocks).ok
         stream.seek(rows // 2)
         assert stream.read(10**6).stop == rows + 1
         with pytest.raises(StreamError, match=f"already: row {rows} is the last one"):
@@ -158,6 +158,8 @@ def test_without_key_rows_going_back_within_the_buffer_costs_no_more_than_a_fram
             stream.read(40 * FRAME + 5)
             stream.finalize()
             assert stream.read(2).ends
+        with remote(server, spec) as stream:
+            stream.read(3)
             stream.seek(0)
             with pytest.raises(NetError, match="the limit is 2097152 cells"):
                 stream.seek(40 * FRAME)
@@ -186,9 +188,9 @@ def test_no_file_is_offered(served):
         remote(served)
 
 
-def test_no_server(unused_port=1):
-    with pytest.raises(NetError, match=r"127.0.0.1:1: .*refused; given up before row 0, at attempt 4"):
-        RemoteStream(HOST, unused_port, small(), limits=QUICK)
+def test_no_server():
+    with pytest.raises(NetError, match=r"127.0.0.1:1: .*refused$"):
+        RemoteStream(HOST, 1, small(), limits=QUICK)
 
 
 # ---- files -----------------------------------------------------------------------------------

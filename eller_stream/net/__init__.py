@@ -1,11 +1,11 @@
-"""Mazes over sockets: a server of any spec's rows, a blocking client and one for asyncio. docs/PROTOCOL.md tells what is said.
+"""Mazes over sockets: a server of any spec's rows, a blocking client, and one for asyncio.
 
     from eller_stream.net import RemoteStream
 
     with RemoteStream("127.0.0.1", spec=MazeSpec(64, seed=42)) as stream:
         block = stream.read(1000)
 
-Names are loaded when they are first used: the blocking client does without asyncio.
+docs/PROTOCOL.md tells what is said. Names are loaded when they are first used: the blocking client does without asyncio.
 """
 
 from importlib import import_module

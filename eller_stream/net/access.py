@@ -85,3 +85,9 @@ def client_tls(ca: str | os.PathLike[str] | None = None) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=ca)
     except ssl.SSLError as error:
         raise NetError(f"{ca}: no certificates ({error.reason})") from None
+
+
+def tls_failed(error: ssl.SSLError) -> NetError:
+    """Return what to tell of a handshake that failed, which trying again would not mend."""
+    why = getattr(error, "verify_message", None) or error.reason or str(error)
+    return NetError(f"no TLS with this server: {why}")

@@ -1,12 +1,13 @@
 """`RemoteStream`: a server's rows as a stream, with a plain blocking socket and without asyncio.
 
 It connects when it is made, so that what is wrong shows at once. A connection that is lost is made again at the next
-need, from the row it stood at: nothing is lost or told twice. `Retry` bounds how often that is tried.
+need, from the row it stood at: nothing is lost or told twice.
 """
 
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable
@@ -15,11 +16,11 @@ from typing import TYPE_CHECKING, Self
 
 from ..errors import NetError
 from . import access, protocol
-from .conversation import Conversation, Passing
+from .conversation import Conversation
 from .limits import ClientLimits
+from .retry import PASSES, LostError, Retry
 
 if TYPE_CHECKING:
-    import ssl
     from types import TracebackType
 
     from ..block import Block, Row
@@ -27,34 +28,6 @@ if TYPE_CHECKING:
     from ..spec import MazeSpec
 
 READ_AT_ONCE = 2**20
-_LONGEST_PAUSE = 5.0
-
-
-class Lost(NetError):  # noqa: N818
-    """The connection is gone."""
-
-
-PASSES = (OSError, Lost, Passing)
-
-
-class Retry:
-    """How often, and after which pauses, a server that went away is looked for."""
-
-    def __init__(self, limits: ClientLimits, where: str) -> None:
-        self._limits, self._where = limits, where
-        self._failures = 0
-
-    def worked(self) -> None:
-        """Begin to count anew."""
-        self._failures = 0
-
-    def pause(self, error: BaseException, row: int) -> float:
-        """Return the seconds to wait before the next attempt; NetError if there is to be none."""
-        self._failures += 1
-        why = (str(error) or type(error).__name__).removeprefix(f"{self._where}: ")
-        if self._failures > self._limits.attempts:
-            raise NetError(f"{self._where}: {why}; given up before row {row}, at attempt {self._failures}") from error
-        return min(self._limits.pause * (2.0 ** (self._failures - 1) - 1), _LONGEST_PAUSE)
 
 
 class RemoteStream:
@@ -92,8 +65,8 @@ class RemoteStream:
         self._limits = limits or ClientLimits()
         self._host, self._port = host, port
         self._token, self._tls, self._clear_token = token, tls, clear_token
-        self._talk = Conversation(spec, 0 if row is None and spec is not None else row, count, token, self._limits)
-        self._retry = Retry(self._limits, f"{host}:{port}")
+        self._talk = Conversation(spec, row, count, token, self._limits)
+        self._retry = Retry(self._talk, self._limits, f"{host}:{port}")
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
         self._closed = False
@@ -199,21 +172,17 @@ class RemoteStream:
     def _exchange_until(self, done: Callable[[], bool]) -> None:
         """Talk with the server until it is done, over as many connections as it takes."""
         while not done():
-            before = self._talk.received
             try:
                 self._exchange()
             except PASSES as error:
                 self._hang_up()
-                time.sleep(self._retry.pause(error, self._talk.received))
+                time.sleep(self._retry.pause(error))
             except NetError as error:
                 self._hang_up()
                 raise NetError(f"{self._host}:{self._port}: {error}") from None
             except BaseException:
                 self._hang_up()
                 raise
-            else:
-                if self._talk.received > before:
-                    self._retry.worked()
         if self._socket is not None and (data := self._talk.outgoing()):
             with suppress(OSError):  # what is lost here shows when rows are needed
                 self._socket.sendall(data)
@@ -226,9 +195,9 @@ class RemoteStream:
         try:
             data = connection.recv(min(self._talk.wanted, READ_AT_ONCE))
         except TimeoutError:
-            raise Lost(f"nothing came for {self._limits.idle:g} seconds") from None
+            raise LostError(f"nothing came for {self._limits.idle:g} seconds") from None
         if not data:
-            raise Lost("the server has gone in the middle")
+            raise LostError("the server has gone in the middle")
         self._talk.receive(data)
 
     def _connect(self) -> socket.socket:
@@ -241,6 +210,9 @@ class RemoteStream:
                 connection = self._tls.wrap_socket(connection, server_hostname=self._host)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection.settimeout(self._limits.idle)
+        except ssl.SSLError as error:
+            connection.close()
+            raise access.tls_failed(error) from None
         except BaseException:
             connection.close()
             raise

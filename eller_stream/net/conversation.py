@@ -39,7 +39,7 @@ from .protocol import (
 )
 
 
-class Passing(NetError):  # noqa: N818
+class PassingError(NetError):
     """The server ended the conversation for a reason that may pass."""
 
 
@@ -55,12 +55,12 @@ class Conversation:
         self, spec: MazeSpec | None, row: int | None, count: int | None, token: bytes | None, limits: ClientLimits
     ) -> None:
         self._asked_spec, self._token, self._limits = spec, token, limits
-        self._first = row
+        self._first = 0 if row is None and spec is not None else row
         self._count = count
-        self._stop = None if count is None or row is None else min(row + count, MAX_ROW)
+        self._stop = self._stop_from(self._first)
         self._blocks: deque[Block] = deque()
         self._at = 0
-        self._received = row or 0
+        self._received = self._first or 0
         self._north: np.ndarray | None = None
         self._number = 0
         self._final: int | None = None
@@ -69,6 +69,10 @@ class Conversation:
         self.header: Header | None = None
         self.snapshot: bytes | None = None
         self._forget_connection()
+
+    def _stop_from(self, first: int | None) -> int | None:
+        """Return the first row that is not wanted; None if there is none, or the first one wanted is not known yet."""
+        return None if first is None or self._count is None else min(first + self._count, MAX_ROW)
 
     def _forget_connection(self) -> None:
         self._packets = PacketDecoder(max(self._limits.max_frame, protocol.MAX_MESSAGE))
@@ -134,7 +138,7 @@ class Conversation:
         return data
 
     def receive(self, data: bytes) -> None:
-        """Take bytes that came. Raises Passing if the server ended it for now, NetError for all else that is wrong."""
+        """Take bytes that came. Raises PassingError if the server ended it for now, NetError for all else."""
         self._packets.feed(data)
         for content in self._packets.packets():
             if self._ahead is None:
@@ -153,7 +157,7 @@ class Conversation:
 
     def _check_refusal(self, message: protocol.Message) -> None:
         if isinstance(message, Refusal):
-            kind = Passing if message.word in protocol.PASSING else NetError
+            kind = PassingError if message.word in protocol.PASSING else NetError
             raise kind(f"the server ended it: {message.reason} ({message.word})")
 
     def _take_message(self, content: bytes) -> None:
@@ -167,7 +171,7 @@ class Conversation:
     def _begin_answer(self, answer: Answer) -> None:
         if self.header is None and self._first is None:
             self._received = answer.row
-            self._stop = None if self._count is None else min(answer.row + self._count, MAX_ROW)
+            self._stop = self._stop_from(answer.row)
         if answer.row != self._received:
             raise NetError(f"the server answers from row {answer.row}, row {self._received} was asked for")
         self._height = answer.height

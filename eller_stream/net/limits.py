@@ -85,12 +85,12 @@ class ClientLimits(Limits):
     """What a client bounds besides, and how it goes about a connection that is lost.
 
     connect   seconds to reach the server
-    attempts  times in a row that it tries to reach a server that went away; 0 never
+    attempts  times in a row that it tries to reach a server that went away, without a row between; 0 for none
     pause     seconds before the second attempt; each later pause is twice as long, up to 5 seconds
     ahead     frames that may wait here before their rows are taken, from 1
     """
 
     connect: float = 10.0
-    attempts: int = 6
+    attempts: int = 8
     pause: float = 0.1
     ahead: int = 16

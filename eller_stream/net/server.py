@@ -292,9 +292,9 @@ class _Conversation:
         if self._carved is not None:
             await asyncio.wait([self._carved])
         match message:
-            case Open(number, spec, row, stop):
+            case Open(number, spec, first, stop):
                 self._source, self._stop = await self._server.carve(lambda: self._open(spec)), stop
-                await self._answer(number, self._source.header.first_row if row is None else row)
+                await self._answer(number, self._source.header.first_row if first is None else first)
             case Jump(number, row):
                 await self._answer(number, row)
             case Finalize(number, row):
@@ -359,7 +359,7 @@ class _Conversation:
 
     async def _farewell(self, refusal: Refusal) -> None:
         """Tell the client why it is over, if it still listens."""
-        with suppress(OSError, TimeoutError):
+        with suppress(OSError, TimeoutError, asyncio.CancelledError):
             async with asyncio.timeout(_FAREWELL):
                 self._writer.write(encode(refusal))
                 if self._writer.can_write_eof():

@@ -118,10 +118,9 @@ class StreamSource:
         """Stand at the nearest row before `row` that costs nothing: key rows, kept states, row 0, or here."""
         if self.stop is not None and row > self.stop:
             raise StreamError(f"the maze has {self.stop} rows, there is no row {row}")
-        kept = {place: snapshot for place, snapshot in self._kept if place <= row}
-        interval = self.header.spec.key_interval
-        free = [0, row - row % interval] if interval else [0]
-        start = max(*free, *kept, *([self._stream.position] if self._stream.position <= row else []))
+        kept, interval = dict(self._kept), self.header.spec.key_interval
+        free = {0, row - row % interval if interval else 0, self._stream.position, *kept}
+        start = max(place for place in free if place <= row)
         self._limits.check_seek(row - start, self.header.spec.width)
         if start in kept and start != self._stream.position:
             self._stream = type(self._stream).restore(kept[start])
