@@ -55,16 +55,26 @@ def run(options: argparse.Namespace) -> int:
     """Run the command and return its exit code."""
     from ..stream import EllerStream
 
+    return write(options, lambda: EllerStream.from_spec(spec_of(options)))
+
+
+def write(
+    options: argparse.Namespace,
+    open_stream: Callable[[], RowStream],
+    rows_per_frame: int | None = None,
+    finishes: bool = True,
+) -> int:
+    """Write a stream to OUT and return the exit code; Ctrl-C `finishes` the maze, or gives it up."""
     form = _format_of(options)
     if options.json and options.out == STDIO:
         raise UsageError("--json prints on stdout, where the maze goes: give OUT a name")
-    stream = EllerStream.from_spec(spec_of(options))
+    stream = open_stream()
     started = time.perf_counter()
     gone = False
     with _Interrupt() as interrupt:
         try:
-            with _open_sink(options, form, stream) as sink:
-                _write_rows(sink, stream, interrupt)
+            with _open_sink(options, form, stream, rows_per_frame) as sink:
+                _write_rows(sink, stream, interrupt, finishes)
         except BrokenPipeError:
             gone = True
             forget_stdout()
@@ -94,13 +104,15 @@ def _format_of(options: argparse.Namespace) -> str:
 
 
 @contextmanager
-def _open_sink(options: argparse.Namespace, form: str, stream: RowStream) -> Iterator[_Sink]:
+def _open_sink(
+    options: argparse.Namespace, form: str, stream: RowStream, rows_per_frame: int | None
+) -> Iterator[_Sink]:
     """Give what writes the rows; the file takes its name when the body ends well."""
     from ..render import FORMATS, PictureWriter
     from ..store import MazeWriter, open_output, write_all
 
     if form == MAZE_FORMAT:
-        with MazeWriter(options.out, stream, force=options.force) as writer:
+        with MazeWriter(options.out, stream, force=options.force, rows_per_frame=rows_per_frame) as writer:
             yield writer
         return
     with open_output(options.out, force=options.force) as output:
@@ -111,13 +123,15 @@ def _open_sink(options: argparse.Namespace, form: str, stream: RowStream) -> Ite
             say("eller-stream: the output cannot be gone back in, so its header tells a height that it does not have")
 
 
-def _write_rows(sink: _Sink, stream: RowStream, interrupt: _Interrupt) -> None:
-    """Write until the maze ends, or until Ctrl-C, which ends it with its merging row."""
+def _write_rows(sink: _Sink, stream: RowStream, interrupt: _Interrupt, finishes: bool) -> None:
+    """Write until the rows end, or until Ctrl-C, which ends the maze with its merging row if it `finishes` it."""
     at_once = 1 << max(1, _CELLS_AT_ONCE // stream.spec.width).bit_length() - 1  # whole frames, both powers of two
     with _progress(sink, stream) as tell:
         while not interrupt.asked and sink.write(at_once):
             tell()
     if interrupt.asked and stream.position != stream.height:
+        if not finishes:
+            raise KeyboardInterrupt
         stream.finalize()
         sink.write(1)
 

@@ -5,7 +5,8 @@
     with RemoteStream("127.0.0.1", spec=MazeSpec(64, seed=42)) as stream:
         block = stream.read(1000)
 
-docs/PROTOCOL.md tells what is said. Names are loaded when they are first used: the blocking client does without asyncio.
+docs/PROTOCOL.md tells what is said. Names are loaded when they are first used, so the blocking client does without
+asyncio.
 """
 
 from importlib import import_module

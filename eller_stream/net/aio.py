@@ -28,8 +28,8 @@ class AsyncRemoteStream:
     """The rows of a maze that a server streams, for asyncio; the parameters are those of `RemoteStream`.
 
     Use it in an `async with` statement, which connects, or call `connect` and `close`. `async for` yields rows.
-    One task at a time may use it. A call that is cancelled closes the connection, and the next one goes on where the rows that
-    were taken end.
+    One task at a time may use it. A call that is cancelled closes the connection, and the next one goes on where the
+    rows that were taken end.
 
     Raises what `RemoteStream` does.
     """

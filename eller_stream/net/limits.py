@@ -7,7 +7,7 @@ here. A client takes a server's word for nothing either. `None` means no bound.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from ..errors import NetError
 from ..frames import DEFAULT_MAX_FRAME, rows_frame_size
@@ -26,6 +26,13 @@ class Limits:
     max_frame: int = DEFAULT_MAX_FRAME
     max_width: int = 2**24
     idle: float = 60.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            least = 0 if field.name in ("attempts", "pause") else 1e-3
+            if value is not None and not least <= value < float("inf"):
+                raise NetError(f"the limit {field.name} is a number above 0, not {value}")
 
     def check_frame(self, width: int, rows: int, floor: bool = False) -> None:
         """Raise NetError for a width, or for frames of so many rows, beyond the limits."""
