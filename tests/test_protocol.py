@@ -194,7 +194,7 @@ WRONG = {
     ),
     "what a client says": (WELCOME + encode(protocol.More(1)), "kind 'more' came"),
     "refused": (encode(protocol.Refusal("token", "no")), r"the server ended it: no \(token\)"),
-    "garbage": (b"HTTP/1.1 400 Bad Request", "no packet: it begins with b'HTTP/'"),
+    "garbage": (b"HTTP/1.1 400 Bad Request", "no packet: it begins with b'H"),
     "a hostile length": (b"\xc6\xff\xff\xff\xff", "4294967295 bytes, at most 67108864"),
 }
 
@@ -222,3 +222,20 @@ def test_a_client_refuses_rows_it_has_no_room_for():
     talk.outgoing()
     with pytest.raises(NetError, match="sent row 4096, which was not asked for yet"):
         talk.receive(frames[1])
+
+
+def test_a_new_connection_asks_again_for_all_that_has_not_come():
+    talk = conversation()
+    receive_all(talk, [WELCOME + answer() + header(small())])
+    talk.finalize()
+    talk.ask_state()
+    talk.begin()
+    decoder = PacketDecoder(MOST)
+    decoder.feed(talk.outgoing())
+    said = [decode(content, protocol.FROM_CLIENT) for content in decoder.packets()]
+    assert [message for message in said if not isinstance(message, protocol.More)] == [
+        protocol.Hello(1, None),
+        protocol.Open(4, small().to_data(), 0, None),
+        protocol.Finalize(5, 0),
+        protocol.State(6, 0),
+    ]

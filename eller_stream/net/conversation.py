@@ -68,6 +68,7 @@ class Conversation:
         self._ended = False
         self.header: Header | None = None
         self.snapshot: bytes | None = None
+        self._state_row: int | None = None
         self._forget_connection()
 
     def _stop_from(self, first: int | None) -> int | None:
@@ -118,18 +119,20 @@ class Conversation:
         return self._packets.wanted
 
     def begin(self) -> None:
-        """Start on a new connection: greet, and ask for the rows that have not come."""
+        """Start on a new connection: greet, and ask for what has not come."""
         self._forget_connection()
         self._say(Hello(protocol.VERSION, self._token))
         spec = None if self._asked_spec is None else self._asked_spec.to_data()
-        first = self._first if self.header is None else self._received
+        row = self._first if self.header is None else self._received
         if self._final is None:
-            self._ask(Open(self._next_number(), spec, first, self._stop))
-            return
-        self._ask(Open(self._next_number(), spec, self._final, self._stop))
-        self._ask(Finalize(self._next_number(), self._final))
-        if first != self._final:
-            self._ask(Jump(self._next_number(), self._received))
+            self._ask(Open(self._next_number(), spec, row, self._stop))
+        else:
+            self._ask(Open(self._next_number(), spec, self._final, self._stop))
+            self._ask(Finalize(self._next_number(), self._final))
+            if row != self._final:
+                self._ask(Jump(self._next_number(), self._received))
+        if self._state_row is not None:
+            self._say_state(self._state_row)
 
     def outgoing(self) -> bytes:
         """Return the bytes to be sent, once."""
@@ -166,7 +169,7 @@ class Conversation:
         if isinstance(message, Answer) and message.number == self._answer:
             self._begin_answer(message)
         elif isinstance(message, Snapshot) and message.number == self._state:
-            self.snapshot = message.snapshot
+            self.snapshot, self._state_row = message.snapshot, None
 
     def _begin_answer(self, answer: Answer) -> None:
         if self.header is None and self._first is None:
@@ -260,9 +263,12 @@ class Conversation:
 
     def ask_state(self) -> None:
         """Ask for the state before the row to be taken next; `snapshot` is it when it has come."""
-        self.snapshot = None
+        self.snapshot, self._state_row = None, self.position
+        self._say_state(self.position)
+
+    def _say_state(self, row: int) -> None:
         self._state = self._next_number()
-        self._say(State(self._state, self.position))
+        self._say(State(self._state, row))
 
     def _most(self) -> int:
         most = MAX_ROW if self._height is None else self._height
