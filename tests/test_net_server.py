@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from contextlib import closing, suppress
+from pathlib import Path
 
 import pytest
 from net_helpers import HOST, ByHand, hello, open_spec, remote, serving, small
@@ -13,9 +14,11 @@ from net_helpers import HOST, ByHand, hello, open_spec, remote, serving, small
 from eller_stream import EllerStream, MazeFile, MazeSpec, MazeWriter
 from eller_stream.errors import NetError
 from eller_stream.net import protocol
+from eller_stream.net.client import RemoteStream
 from eller_stream.net.limits import ClientLimits, ServerLimits
 from eller_stream.net.protocol import Answer, Finalize, Jump, More, Refusal, State, Welcome
 from eller_stream.net.server import MazeServer
+from eller_stream.net.sources import Frames
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +43,7 @@ def until(condition, seconds=10):
 
 # ---- what is wrong with what a client says ---------------------------------------------------
 
-FAR = protocol.packet(b"x" * 5000)
+FAR = b"".join(protocol.packet(b"x" * 5000))
 SAID = {
     "another protocol": ([b"GET / HTTP/1.1\r\n\r\n"], "request", "no packet"),
     "TLS where there is none": ([bytes.fromhex("16030100f8010000f4")], "request", "no packet"),
@@ -51,7 +54,7 @@ SAID = {
     "a second greeting": ([hello(), hello()], "request", "'eller-net' came"),
     "a hostile length later": ([hello(), b"\xc6\x00\x01\x00\x01"], "request", "65537 bytes, at most 65536"),
     "garbage later": ([hello(), b"\x00" * 9], "request", "no packet"),
-    "damaged": ([hello(), protocol.packet(b"\x93\xa4more\x01\xce\x00\x00\x00\x00")], "request", "checksum"),
+    "damaged": ([hello(), *protocol.packet(b"\x93\xa4more\x01\xce\x00\x00\x00\x00")], "request", "checksum"),
     "what a server says": ([hello(), Welcome(1)], "request", "'welcome' came"),
     "no such maze": ([hello(), protocol.Open(1, {"width": 0}, 0, None)], "request", "a spec is a map with the keys"),
     "no file": ([hello(), protocol.Open(1, None, 0, None)], "request", "offers no file"),
@@ -147,8 +150,6 @@ def test_a_client_gives_up_a_server_that_says_nothing():
     with closing(socket.create_server((HOST, 0))) as silent:
         port = silent.getsockname()[1]
         limits = ClientLimits(idle=0.2, attempts=2, pause=0.01)
-        from eller_stream.net.client import RemoteStream
-
         with pytest.raises(NetError, match=f"{HOST}:{port}: nothing came for 0.2 seconds"):
             RemoteStream(HOST, port, small(), limits=limits)
 
@@ -251,14 +252,25 @@ def test_the_clients_limits(served):
         remote(served, small(), limits=ClientLimits(max_frame=10_000))
 
 
+def test_the_way_to_a_row_is_gone_in_steps(monkeypatch):
+    """Whoever waits is told how far the server is, and others have their turns between the steps."""
+    monkeypatch.setattr("eller_stream.net.sources._CELLS_A_STEP", 64 * 100)
+    monkeypatch.setattr("eller_stream.net.server._TELL_EVERY", 0)
+    spec = small(key_interval=0)
+    with serving() as served, ByHand(served.port, hello(), open_spec(spec, 450), More(451)) as client:
+        assert client.message() == Welcome(16)
+        assert [client.message() for _ in range(4)] == [protocol.Wait(row) for row in (100, 200, 300, 400)]
+        assert client.message() == Answer(1, 450, None)
+        client.say(Jump(2, 4096 + 150))
+        assert isinstance(client.message(), bytes)
+
+
 # ---- fairness --------------------------------------------------------------------------------
 
 
 def test_clients_take_turns(monkeypatch):
     """One thread carves for a client with endless room and for six that ask a frame at a time; none waits for long."""
     turns = []
-    from eller_stream.net.sources import Frames
-
     rows = Frames.rows
 
     def counted(self):
@@ -296,8 +308,6 @@ def drained(connection):
 
 
 def test_no_more_is_carved_than_there_is_room_for(monkeypatch):
-    from eller_stream.net.sources import Frames
-
     carved = []
     rows = Frames.rows
     monkeypatch.setattr(Frames, "rows", lambda self: (carved.append(self.row), rows(self))[1])
@@ -376,7 +386,5 @@ def test_nothing_leaks():
 
 
 def open_files():
-    from pathlib import Path
-
     folder = Path("/proc/self/fd")
     return len(list(folder.iterdir())) if folder.exists() else 0

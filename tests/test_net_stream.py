@@ -1,5 +1,7 @@
 """A stream over a socket is the stream itself: same rows, same end, same state, from any row and in any portions."""
 
+from io import BytesIO
+
 import numpy as np
 import pytest
 from helpers import EDGE_WIDTHS, specs
@@ -8,9 +10,12 @@ from hypothesis import strategies as st
 from net_helpers import HOST, QUICK, remote, serving, small
 
 from eller_stream import EllerStream, MazeFile, MazeWriter, StreamError
+from eller_stream.block import joined
 from eller_stream.errors import NetError
+from eller_stream.frames import Rows
 from eller_stream.net.client import RemoteStream
 from eller_stream.net.limits import ClientLimits, ServerLimits
+from eller_stream.store import FrameWriter, read_events
 from eller_stream.verify import verify
 
 
@@ -209,6 +214,34 @@ def test_a_file_of_remote_rows_is_the_file_of_the_stream(served, tmp_path, key_i
     with remote(served, spec) as stream:
         there = written(tmp_path / "there.emz", stream, 40_000)
     assert here.read_bytes() == there.read_bytes()
+
+
+@settings(max_examples=25)
+@given(specs(heights=(None, 200)), st.lists(st.integers(1, 60), max_size=8), st.lists(st.integers(1, 60), max_size=8))
+def test_file_stream_and_socket_are_one_in_whatever_portions(served, spec, here, there):
+    """200 rows, finished: a file's bytes from the stream and from the socket, and the rows in them."""
+    with remote(served, spec) as stream:
+        data = maze_bytes(stream, there)
+    assert data == maze_bytes(local(spec), here)
+    stream = local(spec)
+    blocks = [event.block for event in read_events(BytesIO(data)) if isinstance(event, Rows)]
+    assert joined(blocks)[:199] == stream.read(199)
+    if spec.height is None:
+        stream.finalize()
+    assert joined(blocks)[199:] == stream.read(2)
+
+
+def maze_bytes(stream, portions):
+    """Return the bytes of 200 rows that are written in these portions, and the rest; the last one ends the maze."""
+    out = BytesIO()
+    writer = FrameWriter(out, stream, rows_per_frame=32)
+    for portion in [*portions, 199]:
+        writer.write(min(portion, 199 - writer.rows))
+    if stream.height is None:
+        stream.finalize()
+    writer.write(1)
+    writer.finish()
+    return out.getvalue()
 
 
 @pytest.mark.parametrize("rows_per_frame", [None, 7])

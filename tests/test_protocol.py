@@ -17,7 +17,7 @@ from eller_stream.frames import Header, Rows, encode_header, encode_rows
 from eller_stream.net import protocol
 from eller_stream.net.conversation import Conversation
 from eller_stream.net.limits import ClientLimits
-from eller_stream.net.protocol import PacketDecoder, decode, encode, is_frame, packet
+from eller_stream.net.protocol import PacketDecoder, decode, encode, is_frame
 from eller_stream.spec import MAX_ROW
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -26,11 +26,14 @@ SIDES = {"client": protocol.FROM_CLIENT, "server": protocol.FROM_SERVER}
 MOST = 2**16
 
 
+def packet(*pieces):
+    return b"".join(protocol.packet(*pieces))
+
+
 def content_of(data, most=MOST):
     """Return the content of the only packet in the bytes."""
     decoder = PacketDecoder(most)
-    decoder.feed(data)
-    (content,) = decoder.packets()
+    (content,) = decoder.feed(data)
     assert decoder.empty
     return content
 
@@ -104,10 +107,9 @@ BOTH = (*protocol.FROM_CLIENT, *protocol.FROM_SERVER)
 def test_messages_there_and_back_in_any_pieces(said, data):
     decoder, whole, came = PacketDecoder(MOST), b"".join(map(encode, said)), []
     while whole:
-        size = data.draw(st.sampled_from([1, 2, 5, 7, decoder.wanted, len(whole)]))
-        decoder.feed(whole[:size])
+        size = data.draw(st.sampled_from([1, 2, 5, 7, len(decoder.space()), len(whole)]))
+        came += [decode(content, BOTH) for content in decoder.feed(whole[:size])]
         whole = whole[size:]
-        came += [decode(content, BOTH) for content in decoder.packets()]
     assert came == said
     assert decoder.empty
 
@@ -125,25 +127,19 @@ def test_a_changed_byte_is_seen(message, data):
 def test_garbage_is_told(garbage):
     with pytest.raises(NetError):
         decode(garbage, BOTH)
-    decoder = PacketDecoder(MOST)
-    decoder.feed(garbage)
     if garbage and garbage[0] != 0xC6:
         with pytest.raises(NetError, match="no packet"):
-            list(decoder.packets())
+            list(PacketDecoder(MOST).feed(garbage))
 
 
 @pytest.mark.parametrize("size", [MOST + 1, 2**31, 2**32 - 1])
 def test_a_hostile_length_is_told_before_it_is_waited_for(size):
-    decoder = PacketDecoder(MOST)
-    decoder.feed(b"\xc6" + size.to_bytes(4, "big"))
     with pytest.raises(NetError, match=f"{size} bytes, at most {MOST} were expected"):
-        list(decoder.packets())
+        list(PacketDecoder(MOST).feed(b"\xc6" + size.to_bytes(4, "big")))
 
 
 def test_the_longest_packet():
-    decoder = PacketDecoder(MOST)
-    decoder.feed(packet(bytes(MOST)))
-    assert list(decoder.packets()) == [bytes(MOST)]
+    assert list(PacketDecoder(MOST).feed(packet(bytes(MOST)))) == [bytes(MOST)]
 
 
 @pytest.mark.parametrize("content", [b"\x92\xa1a", b"\xc1" * 20, b"\xdd\xff\xff\xff\xff", b"\x91" * 1000])
@@ -230,9 +226,7 @@ def test_a_new_connection_asks_again_for_all_that_has_not_come():
     talk.finalize()
     talk.ask_state()
     talk.begin()
-    decoder = PacketDecoder(MOST)
-    decoder.feed(talk.outgoing())
-    said = [decode(content, protocol.FROM_CLIENT) for content in decoder.packets()]
+    said = [decode(content, protocol.FROM_CLIENT) for content in PacketDecoder(MOST).feed(talk.outgoing())]
     assert [message for message in said if not isinstance(message, protocol.More)] == [
         protocol.Hello(1, None),
         protocol.Open(4, small().to_data(), 0, None),

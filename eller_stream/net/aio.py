@@ -84,15 +84,19 @@ class AsyncRemoteStream:
     async def __anext__(self) -> Row:
         await self._exchange_until(lambda: self._talk.ready(1))
         try:
-            return self._talk.take_row()
+            row = self._talk.take_row()
         except StopIteration:
             raise StopAsyncIteration from None
+        self._flush()
+        return row
 
     async def read(self, rows: int, /) -> Block:
         """Return the next `rows` rows as a Block; fewer at the end, then none."""
         count = self._talk.rows_wanted(rows)
         await self._exchange_until(lambda: self._talk.ready(count))
-        return self._talk.take(count)
+        block = self._talk.take(count)
+        self._flush()
+        return block
 
     async def seek(self, row: int, /) -> None:
         """Make `row` the row to come; it stays where it was if the server refuses."""
@@ -157,7 +161,11 @@ class AsyncRemoteStream:
             except BaseException:
                 await self._hang_up()
                 raise
-        if self._streams is not None:
+        self._flush()
+
+    def _flush(self) -> None:
+        """Send what there is to say, if anyone is there to hear it."""
+        if self._talk.speaks and self._streams is not None:
             self._streams[1].write(self._talk.outgoing())
 
     async def _exchange(self) -> None:
@@ -167,7 +175,7 @@ class AsyncRemoteStream:
         try:
             async with asyncio.timeout(self._limits.idle):
                 await writer.drain()
-                data = await reader.read(min(self._talk.wanted, _READ_AT_ONCE))
+                data = await reader.read(_READ_AT_ONCE)
         except TimeoutError:
             raise LostError(f"nothing came for {self._limits.idle:g} seconds") from None
         if not data:

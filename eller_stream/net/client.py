@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ..frames import Header
     from ..spec import MazeSpec
 
-READ_AT_ONCE = 2**20
-
 
 class RemoteStream:
     """The rows of a maze that a server streams: a `RowStream`, over a blocking socket.
@@ -106,7 +104,9 @@ class RemoteStream:
         with self._lock:
             if not self._talk.ready(1):
                 self._exchange_until(lambda: self._talk.ready(1))
-            return self._talk.take_row()
+            row = self._talk.take_row()
+            self._flush()
+            return row
 
     def read(self, rows: int, /) -> Block:
         """Return the next `rows` rows as a Block; fewer at the end, then none.
@@ -116,7 +116,9 @@ class RemoteStream:
         with self._lock:
             count = self._talk.rows_wanted(rows)
             self._exchange_until(lambda: self._talk.ready(count))
-            return self._talk.take(count)
+            block = self._talk.take(count)
+            self._flush()
+            return block
 
     def seek(self, row: int, /) -> None:
         """Make `row` the row to come.
@@ -183,9 +185,13 @@ class RemoteStream:
             except BaseException:
                 self._hang_up()
                 raise
-        if self._socket is not None and (data := self._talk.outgoing()):
+        self._flush()
+
+    def _flush(self) -> None:
+        """Send what there is to say, if anyone is there to hear it."""
+        if self._talk.speaks and self._socket is not None:
             with suppress(OSError):  # what is lost here shows when rows are needed
-                self._socket.sendall(data)
+                self._socket.sendall(self._talk.outgoing())
 
     def _exchange(self) -> None:
         """Send what there is to say and take what comes."""
@@ -193,12 +199,12 @@ class RemoteStream:
         if data := self._talk.outgoing():
             connection.sendall(data)
         try:
-            data = connection.recv(min(self._talk.wanted, READ_AT_ONCE))
+            count = connection.recv_into(self._talk.space())
         except TimeoutError:
             raise LostError(f"nothing came for {self._limits.idle:g} seconds") from None
-        if not data:
+        if not count:
             raise LostError("the server has gone in the middle")
-        self._talk.receive(data)
+        self._talk.filled(count)
 
     def _connect(self) -> socket.socket:
         if self._closed:

@@ -1,6 +1,6 @@
 """The client's side of a conversation, without any input or output: both clients are a socket around this.
 
-`receive` takes the server's bytes, `outgoing` gives what is to be sent, `wanted` says how much is best read next; rows
+`receive` (or `space` and `filled`) takes the server's bytes, `outgoing` gives what is to be sent; rows
 wait in frames until they are taken. `begin` starts again on a new connection, from where the rows that came end.
 
 Invariants. Rows come without a gap, each once, from `position` on. Nothing that comes is kept but between the
@@ -113,11 +113,6 @@ class Conversation:
 
     # ---- bytes ------------------------------------------------------------------------------
 
-    @property
-    def wanted(self) -> int:
-        """Bytes that are best read next."""
-        return self._packets.wanted
-
     def begin(self) -> None:
         """Start on a new connection: greet, and ask for what has not come."""
         self._forget_connection()
@@ -134,24 +129,40 @@ class Conversation:
         if self._state_row is not None:
             self._say_state(self._state_row)
 
+    @property
+    def speaks(self) -> bool:
+        """Whether there are bytes to be sent."""
+        return bool(self._out)
+
     def outgoing(self) -> bytes:
         """Return the bytes to be sent, once."""
         data = bytes(self._out)
         self._out.clear()
         return data
 
+    def space(self) -> memoryview:
+        """Return where to write the bytes that come next; `filled` is told how many they were."""
+        return self._packets.space()
+
+    def filled(self, count: int) -> None:
+        """Take bytes that were written to `space`; raises what `receive` does."""
+        for content in self._packets.filled(count):
+            self._take_packet(content)
+
     def receive(self, data: bytes) -> None:
         """Take bytes that came. Raises PassingError if the server ended it for now, NetError for all else."""
-        self._packets.feed(data)
-        for content in self._packets.packets():
-            if self._ahead is None:
-                self._take_welcome(content)
-            elif not protocol.is_frame(content):
-                self._take_message(content)
-            elif self._frames is not None:
-                self._take_frame(self._frames, content)
+        for content in self._packets.feed(data):
+            self._take_packet(content)
 
-    def _take_welcome(self, content: bytes) -> None:
+    def _take_packet(self, content: memoryview) -> None:
+        if self._ahead is None:
+            self._take_welcome(content)
+        elif not protocol.is_frame(content):
+            self._take_message(content)
+        elif self._frames is not None:
+            self._take_frame(self._frames, content)
+
+    def _take_welcome(self, content: memoryview) -> None:
         message = decode(content, (Welcome, Refusal))
         self._check_refusal(message)
         assert isinstance(message, Welcome)
@@ -163,7 +174,7 @@ class Conversation:
             kind = PassingError if message.word in protocol.PASSING else NetError
             raise kind(f"the server ended it: {message.reason} ({message.word})")
 
-    def _take_message(self, content: bytes) -> None:
+    def _take_message(self, content: memoryview) -> None:
         message = decode(content, (Answer, Snapshot, Wait, Refusal))
         self._check_refusal(message)
         if isinstance(message, Answer) and message.number == self._answer:
@@ -180,7 +191,7 @@ class Conversation:
         self._height = answer.height
         self._frames = FrameDecoder(self._limits.max_frame)
 
-    def _take_frame(self, frames: FrameDecoder, content: bytes) -> None:
+    def _take_frame(self, frames: FrameDecoder, content: memoryview) -> None:
         try:
             frames.feed(content)
             for event in frames.events():

@@ -12,13 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgpack  # type: ignore[import-untyped]
+import numpy as np
 
 from ..errors import FormatError, NetError
 from ..sealed import BIN_HEAD_SIZE, bin_head, check_seal, seal
 from ..spec import MAX_ROW, shown
+
+if TYPE_CHECKING:
+    from ..frames import Buffer
 
 VERSION = 1
 DEFAULT_PORT = 3553
@@ -26,6 +30,7 @@ MAX_MESSAGE = 2**16
 MAX_GREETING = 2**12
 MAX_TOKEN = 2**10
 MAX_REASON = 500
+_LARGE = 2**12
 
 _PACKET = b"\xc6"
 _FIXARRAY = 0x90
@@ -170,14 +175,21 @@ FROM_CLIENT = (Hello, Open, Jump, Finalize, State, More)
 FROM_SERVER = (Welcome, Answer, Snapshot, Wait, Refusal)
 
 
-def packet(*pieces: bytes | memoryview) -> bytes:
-    """Return the packet of one frame or message, which may come in pieces."""
-    return b"".join((bin_head(sum(map(len, pieces))), *pieces))
+def packet(*pieces: Buffer) -> list[Buffer]:
+    """Return the packet of one frame or message, in pieces: small ones are joined, large ones are not copied."""
+    packed: list[Buffer] = []
+    small: list[Buffer] = [bin_head(sum(map(len, pieces)))]
+    for piece in pieces:
+        small.append(piece)
+        if len(piece) >= _LARGE:
+            packed += [b"".join(small[:-1]), piece]
+            small = []
+    return [*packed, b"".join(small)]
 
 
 def encode(message: Message) -> bytes:
     """Return a message's packet."""
-    return packet(_pack(message))
+    return b"".join(packet(_pack(message)))
 
 
 def _pack(message: Message) -> bytes:
@@ -223,66 +235,59 @@ def _unpack(content: bytes | memoryview) -> list[Any]:
 class PacketDecoder:
     """Turns bytes into the contents of packets, in whatever pieces they come.
 
-    `feed(data)` takes bytes and `packets()` yields what has become whole; `wanted` is the number of bytes that is best
-    read next, at least 1. `most` bounds a packet's content, in bytes, and may be changed between two packets.
+    Either `feed` takes bytes, or they are written to `space` and `filled` is told how many. Both yield the contents
+    that have become whole. `most` bounds a packet's content, in bytes, and may be changed between two packets.
     Raises NetError for anything that is no packet, and for a longer one before it is waited for.
     """
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._bytes: bytes | bytearray = b""
-        self._size: int | None = None
+        self._begin()
 
-    @property
-    def wanted(self) -> int:
-        """Bytes up to the end of what is being waited for: a packet's head, or its content."""
-        return max((BIN_HEAD_SIZE if self._size is None else self._size) - len(self._bytes), 1)
+    def _begin(self) -> None:
+        self._part = memoryview(bytearray(BIN_HEAD_SIZE))
+        self._came = 0
+        self._in_head = True
 
     @property
     def empty(self) -> bool:
         """Whether the bytes so far end where a packet ends."""
-        return self._size is None and not self._bytes
+        return self._in_head and not self._came
 
-    def feed(self, data: bytes) -> None:
-        """Take bytes. A packet's content that comes in one piece is not copied."""
-        if not self._bytes:
-            self._bytes = data
-            return
-        if isinstance(self._bytes, bytes):
-            self._bytes = bytearray(self._bytes)
-        self._bytes += data
+    def space(self) -> memoryview:
+        """Return where the next bytes go: up to the end of a packet's head, or of its content; at least 1."""
+        return self._part[self._came :]
 
-    def packets(self) -> Iterator[bytes]:
-        """Yield the content of each packet that is whole by now."""
-        while (content := self._next()) is not None:
+    def filled(self, count: int) -> Iterator[memoryview]:
+        """Take the first `count` bytes of `space` as come; yield the packet's content if it is whole, read-only."""
+        self._came += count
+        if self._in_head:
+            self._check_beginning()
+            if self._came == BIN_HEAD_SIZE:
+                self._begin_content()
+        if not self._in_head and self._came == len(self._part):
+            content = self._part.toreadonly()
+            self._begin()
             yield content
 
-    def _next(self) -> bytes | None:
-        if self._size is None:
-            self._size = self._read_head()
-        if self._size is None or len(self._bytes) < self._size:
-            return None
-        content = self._take(self._size)
-        self._size = None
-        return content
+    def feed(self, data: bytes) -> Iterator[memoryview]:
+        """Take bytes."""
+        view = memoryview(data)
+        while view:
+            space = self.space()
+            count = min(len(space), len(view))
+            space[:count] = view[:count]
+            yield from self.filled(count)
+            view = view[count:]
 
-    def _take(self, size: int) -> bytes:
-        if len(self._bytes) == size:
-            taken, self._bytes = bytes(self._bytes), b""
-        else:
-            taken = bytes(memoryview(self._bytes)[:size])
-            self._bytes = self._bytes[size:]
-        return taken
-
-    def _read_head(self) -> int | None:
-        """Return the length of the packet that begins, None if its head is not there yet."""
-        head = bytes(self._bytes[:BIN_HEAD_SIZE])
-        if not _PACKET.startswith(head[:1]):
+    def _check_beginning(self) -> None:
+        head = bytes(self._part[: self._came])
+        if not head.startswith(_PACKET):
             raise NetError(f"no packet: it begins with {head!r}, {_PACKET!r} was expected")
-        if len(head) < BIN_HEAD_SIZE:
-            return None
-        size = int.from_bytes(head[1:], "big")
+
+    def _begin_content(self) -> None:
+        size = int.from_bytes(self._part[1:], "big")
         if size > self.most:
             raise NetError(f"a packet says it has {size} bytes, at most {self.most} were expected")
-        self._take(BIN_HEAD_SIZE)
-        return size
+        self._part = np.empty(size, np.uint8).data  # touched, and so taken, only as bytes come
+        self._came, self._in_head = 0, False

@@ -48,6 +48,7 @@ from .sources import FileSource, Frames, StreamSource
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from ..frames import Buffer
     from ..store import MazeFile
     from .sources import RowSource
 
@@ -172,7 +173,7 @@ class _Conversation:
         self._inbox: asyncio.Queue[Message | Exception] = asyncio.Queue(_MESSAGES_AHEAD)
         self._source: RowSource | None = None
         self._frames: Frames | None = None
-        self._carved: asyncio.Future[bytes] | None = None
+        self._carved: asyncio.Future[list[Buffer]] | None = None
         self._stop: int | None = None
         self._room = 0
         self._clock: asyncio.Timeout | None = None
@@ -216,7 +217,7 @@ class _Conversation:
         if not access.same_token(hello.token, self._server.token):
             raise _Refused(protocol.TOKEN, "the token is missing or not the right one")
         self._packets.most = protocol.MAX_MESSAGE
-        await self._send(encode(Welcome(self._limits.ahead)))
+        await self._send([encode(Welcome(self._limits.ahead))])
 
     async def _listen_and_serve(self) -> None:
         listener = asyncio.create_task(self._listen())
@@ -246,12 +247,12 @@ class _Conversation:
 
     async def _next_message(self, expected: tuple[type[Message], ...]) -> Message:
         try:
-            while (content := next(self._packets.packets(), None)) is None:
-                data = await self._reader.read(self._packets.wanted)
+            while True:
+                data = await self._reader.read(len(self._packets.space()))
                 if not data:
                     raise _Gone("" if self._packets.empty else "in the middle of a message")
-                self._packets.feed(data)
-            return decode(content, expected)
+                for content in self._packets.feed(data):
+                    return decode(content, expected)
         except NetError as error:
             raise _Refused(protocol.REQUEST, error) from None
 
@@ -270,7 +271,7 @@ class _Conversation:
         elif frames is not None:
             await self._send(await self._next_packet(frames))
 
-    async def _next_packet(self, frames: Frames) -> bytes:
+    async def _next_packet(self, frames: Frames) -> list[Buffer]:
         """Return what is to be sent next; the frame behind it is carved meanwhile, if there is room for it."""
         if self._carved is None and frames.at_end:
             self._frames = None
@@ -305,7 +306,7 @@ class _Conversation:
                 states = self._opened().states
                 await self._go(states, row)
                 state = await self._server.carve(lambda: states.snapshot(row))
-                await self._send(encode(Snapshot(number, row, state)))
+                await self._send([encode(Snapshot(number, row, state))])
 
     def _open(self, spec: object) -> RowSource:
         if spec is not None:
@@ -328,7 +329,7 @@ class _Conversation:
         self._frames = self._carved = None
         await self._go(source, row)
         self._frames, self._room = Frames(source, row, self._stop), 0
-        await self._send(encode(Answer(number, row, source.height)) + self._frames.head())
+        await self._send([encode(Answer(number, row, source.height)), *self._frames.head()])
 
     async def _go(self, source: RowSource, row: int) -> None:
         """Let a source come to a row, a step a turn; a client that waits long is told how far it is."""
@@ -339,19 +340,21 @@ class _Conversation:
             self._progress()
             if time.monotonic() - told > _TELL_EVERY:
                 told = time.monotonic()
-                await self._send(encode(Wait(place)))
+                await self._send([encode(Wait(place))])
 
-    async def _send(self, data: bytes) -> None:
+    async def _send(self, pieces: list[Buffer]) -> None:
         """Send bytes, no faster than the client takes them and than the rate allows."""
-        view, rate = memoryview(data), self._limits.rate
+        rate = self._limits.rate
         at_once = _WRITE_AT_ONCE if rate is None else max(1, int(rate / 8))
-        for begin in range(0, len(view), at_once):
-            piece = view[begin : begin + at_once]
-            self._writer.write(piece)
-            await self._writer.drain()
-            self._progress()
-            if rate is not None:
-                await asyncio.sleep(len(piece) / rate)
+        for whole in pieces:
+            view = memoryview(whole)
+            for begin in range(0, len(view), at_once):
+                piece = view[begin : begin + at_once]
+                self._writer.write(piece)
+                await self._writer.drain()
+                self._progress()
+                if rate is not None:
+                    await asyncio.sleep(len(piece) / rate)
 
     def _progress(self) -> None:
         if self._clock is not None:

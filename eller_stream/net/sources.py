@@ -20,6 +20,7 @@ from .protocol import packet
 
 if TYPE_CHECKING:
     from ..block import Block
+    from ..frames import Buffer
     from ..spec import MazeSpec
     from ..store import MazeFile
     from .limits import ServerLimits
@@ -222,11 +223,11 @@ class Frames:
         """Whether the source has come to the row to come."""
         return self.source.position in (None, self.row)
 
-    def head(self) -> bytes:
+    def head(self) -> list[Buffer]:
         """Return the header's packet."""
         return packet(*encode_header(self._header))
 
-    def rows(self) -> bytes:
+    def rows(self) -> list[Buffer]:
         """Return the packet of the next rows frame; the source has come to `row`."""
         block = self.source.read(self.row, min(self._header.rows_due(self.row), self._stop - self.row))
         if not len(block):
@@ -234,6 +235,6 @@ class Frames:
         self.row, self._finished = block.stop, block.ends
         return packet(*encode_rows(Rows(block, block.ends)))
 
-    def end(self) -> bytes:
+    def end(self) -> list[Buffer]:
         """Return the end's packet."""
         return packet(*encode_end(End(self.row - self._header.first_row, self._finished)))
