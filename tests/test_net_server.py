@@ -123,6 +123,13 @@ def test_a_damaged_file_is_told(tmp_path):
         serves_on(served)
 
 
+def test_what_cannot_be_offered_is_told_at_once(tmp_path):
+    with MazeWriter(tmp_path / "a.emz", EllerStream(64, seed=1)) as writer:
+        writer.write(10)
+    with MazeFile(tmp_path / "a.emz") as maze, pytest.raises(NetError, match="64 cells, the limit is 63"):
+        MazeServer(maze, limits=ServerLimits(max_width=63))
+
+
 # ---- time ------------------------------------------------------------------------------------
 
 

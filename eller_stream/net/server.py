@@ -87,7 +87,10 @@ class MazeServer:
     tls       see `access.server_tls`; None: in the clear
     limits    what clients may ask of it
 
-    Raises NetError for listening off loopback with neither token nor `no_token`, OSError where it cannot listen.
+    `clients` tells how many conversations are going on.
+
+    Raises NetError for listening off loopback with neither token nor `no_token`, and for a file beyond the limits;
+    StoreError for a file that is a pipe, OSError where it cannot listen.
     """
 
     def __init__(
@@ -108,13 +111,11 @@ class MazeServer:
         self._no_token = no_token
         self._tls = tls
         self._server: asyncio.Server | None = None
-        self._clients: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.clients = 0  # conversations that are going on
+        if maze is not None:
+            FileSource(maze, self.limits).approach(maze.header.first_row)
         self._pool = ThreadPoolExecutor(self.limits.workers, "eller-stream-carver")
-
-    @property
-    def clients(self) -> int:
-        """Conversations that are going on."""
-        return len(self._clients)
 
     async def start(self) -> None:
         """Listen."""
@@ -129,9 +130,9 @@ class MazeServer:
         """Stop listening, tell every client, and wait for the end of all conversations."""
         if self._server is not None:
             self._server.close()
-        for task in list(self._clients):
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._clients, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         self._pool.shutdown(cancel_futures=True)
 
     async def __aenter__(self) -> Self:
@@ -151,14 +152,14 @@ class MazeServer:
         """Talk to a client that has come, up to its end."""
         task = asyncio.current_task()
         assert task is not None
-        talk = _Conversation(self, reader, writer)
-        full = len(self._clients) >= self.limits.clients
-        if not full:
-            self._clients.add(task)
+        self._tasks.add(task)
+        full = self.clients >= self.limits.clients
+        self.clients += not full
         try:
-            await talk.run(full)
+            await _Conversation(self, reader, writer).run(full)
         finally:
-            self._clients.discard(task)
+            self.clients -= not full
+            self._tasks.discard(task)
 
 
 class _Conversation:
@@ -231,6 +232,8 @@ class _Conversation:
         except (EllerStreamError, MemoryError) as error:
             raise _Refused(protocol.FAILED, error) from None
         finally:
+            if self._carved is not None:
+                self._carved.cancel()
             listener.cancel()
             with suppress(asyncio.CancelledError):
                 await listener
@@ -290,8 +293,8 @@ class _Conversation:
             case More(row):
                 self._room = row
                 return
-        if self._carved is not None:
-            await asyncio.wait([self._carved])
+        if self._carved is not None:  # a thread is at the source: what goes wrong there shows when it is to be sent
+            await asyncio.gather(self._carved, return_exceptions=True)
         match message:
             case Open(number, spec, first, stop):
                 self._source, self._stop = await self._server.carve(lambda: self._open(spec)), stop
