@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from .verify import Fault as Fault
     from .verify import Report as Report
     from .verify import Verifier as Verifier
+    from .window import RowSource as RowSource
+    from .window import Scroller as Scroller
+    from .window import Window as Window
 
 __version__ = "0.1.0"
 
@@ -60,6 +63,7 @@ _MODULES = {
     "store": ("MazeFile", "MazeWriter"),
     "stream": ("EllerStream", "RowStream"),
     "verify": ("Fault", "Report", "Verifier"),
+    "window": ("RowSource", "Scroller", "Window"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 

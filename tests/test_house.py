@@ -193,7 +193,7 @@ def test_numpy_is_not_imported_before_rows_are_made(name, asked, request):
 
 
 @pytest.mark.parametrize(
-    "name", ["stream", "verify", "frames", "store", "partition", "block", "coins", "sealed", "_step"]
+    "name", ["stream", "verify", "frames", "store", "window", "partition", "block", "coins", "sealed", "_step"]
 )
 def test_each_module_can_be_the_first_to_be_imported(name):
     modules = loaded(f"import eller_stream.{name}")

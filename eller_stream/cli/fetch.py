@@ -22,7 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "the file that the server offers. Without --rows and --count it goes on until Ctrl-C, which finishes the maze. "
         "A token comes from --token-file or the environment's ELLER_STREAM_TOKEN."
     )
-    parser.set_defaults(command=run)
+    parser.set_defaults(command=run, resume=False)
     add_argument = parser.add_argument
     add_argument("server", type=_address, metavar="HOST:PORT", help="the server; [HOST]:PORT for IPv6")
     add_argument("out", metavar="OUT", help="the file to write, .emz, .txt or .pbm; - for stdout")
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     from ..net.client import RemoteStream
     from ..net.limits import ClientLimits
 
-    spec = _spec_of(options)
+    form, spec = generate.format_of(options), _spec_of(options)
     host, port = options.server
     with RemoteStream(
         host,
@@ -58,8 +58,8 @@ def run(options: argparse.Namespace) -> int:
         clear_token=options.clear_token,
         limits=limits_of(options, ClientLimits()),
     ) as stream:
-        finishes = spec is not None and options.count is None
-        return generate.write(options, lambda: stream, stream.header.rows_per_frame, finishes)
+        output = generate.new_output(options, form, stream, stream.header.rows_per_frame)
+        return generate.write(options, output, finishes=spec is not None and options.count is None)
 
 
 def _spec_of(options: argparse.Namespace) -> MazeSpec | None:

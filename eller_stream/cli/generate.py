@@ -8,17 +8,19 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..errors import CutShortError
 from .say import INTERRUPTED, NO, OK, UsageError, fail, forget_stdout, quantity, say, size
 from .words import STDIO, add_spec, spec_of
 
 if TYPE_CHECKING:
     from types import FrameType
 
+    from ..spec import MazeSpec
     from ..stream import RowStream
 
 HELP = "write a maze"
@@ -37,13 +39,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_argument("out", metavar="OUT", help="the file to write, .emz, .txt or .pbm; - for stdout")
     add_spec(parser)
     add_argument("--format", metavar="F", help="emz, txt or pbm, whatever OUT ends in")
-    add_argument("--force", action="store_true", help="replace an output that exists")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--force", action="store_true", help="replace an output that exists")
+    either.add_argument("--resume", action="store_true", help="go on with an .emz that was broken off")
     add_argument("--json", action="store_true", help="print a record of the run on stdout")
 
 
 class _Sink(Protocol):
     """What takes a stream's rows."""
 
+    @property
+    def stream(self) -> RowStream: ...
     @property
     def rows(self) -> int: ...
     @property
@@ -53,34 +59,31 @@ class _Sink(Protocol):
 
 def run(options: argparse.Namespace) -> int:
     """Run the command and return its exit code."""
+    from ..store import MazeWriter
     from ..stream import EllerStream
 
-    return write(options, lambda: EllerStream.from_spec(spec_of(options)))
+    form = format_of(options)
+    spec = _spec(options)
+    if not options.resume:
+        return write(options, new_output(options, form, EllerStream.from_spec(spec)))
+    return OK if _is_complete(options, spec) else write(options, MazeWriter.resume(options.out, spec))
 
 
-def write(
-    options: argparse.Namespace,
-    open_stream: Callable[[], RowStream],
-    rows_per_frame: int | None = None,
-    finishes: bool = True,
-) -> int:
-    """Write a stream to OUT and return the exit code; Ctrl-C `finishes` the maze, or gives it up."""
-    form = _format_of(options)
-    if options.json and options.out == STDIO:
-        raise UsageError("--json prints on stdout, where the maze goes: give OUT a name")
-    stream = open_stream()
+def write(options: argparse.Namespace, output: AbstractContextManager[_Sink], *, finishes: bool = True) -> int:
+    """Write all rows to an output and return the exit code; Ctrl-C `finishes` the maze, or gives it up."""
     started = time.perf_counter()
     gone = False
     with _Interrupt() as interrupt:
         try:
-            with _open_sink(options, form, stream, rows_per_frame) as sink:
-                _write_rows(sink, stream, interrupt, finishes)
+            with output as sink:
+                before = sink.rows
+                _write_rows(sink, interrupt, finishes)
         except BrokenPipeError:
             gone = True
             forget_stdout()
         except KeyboardInterrupt:
             return fail(f"{options.out}: interrupted, and not finished", INTERRUPTED)
-    record = _record(options, stream, sink, time.perf_counter() - started)
+    record = _record(options, sink, before, time.perf_counter() - started)
     say(_summary(record, interrupt.asked))
     if options.json:
         print(json.dumps(record))
@@ -89,7 +92,28 @@ def write(
     return NO if gone and options.rows is not None else OK
 
 
-def _format_of(options: argparse.Namespace) -> str:
+def _spec(options: argparse.Namespace) -> MazeSpec:
+    """Return the spec that is asked for; of a file to go on with the seed need not be told."""
+    from ..store import MazeFile
+
+    if options.resume and options.seed is None and options.seed_text is None:
+        with suppress(FileNotFoundError, CutShortError), MazeFile(options.out, follow=0) as maze:
+            options.seed = maze.spec.seed
+    return spec_of(options)
+
+
+def _is_complete(options: argparse.Namespace, spec: MazeSpec) -> bool:
+    """Return whether nothing is left to do, and say so."""
+    from ..store import is_complete
+
+    if not is_complete(options.out, spec):
+        return False
+    say(f"{options.out}: complete already, with {spec.height:,} rows")
+    return True
+
+
+def format_of(options: argparse.Namespace) -> str:
+    """Return the format that OUT or --format asks for; UsageError for one that does not go with the rest."""
     from ..render import FORMATS
 
     known = (MAZE_FORMAT, *FORMATS)
@@ -98,16 +122,20 @@ def _format_of(options: argparse.Namespace) -> str:
     if form not in known:
         what = "--format" if options.format else "the ending of OUT"
         raise UsageError(f"{what} is one of {', '.join(known)}, not {form!a}")
+    if options.json and options.out == STDIO:
+        raise UsageError("--json prints on stdout, where the maze goes: give OUT a name")
+    if options.resume and (form != MAZE_FORMAT or options.out == STDIO):
+        raise UsageError(f"--resume goes on with a file in the format {MAZE_FORMAT}, not with {form} on {options.out}")
     if form in FORMATS and FORMATS[form].header is not None and options.rows is None:
         raise UsageError(f"{form} begins with the height of the picture, so it cannot be endless: give --rows")
     return form
 
 
 @contextmanager
-def _open_sink(
-    options: argparse.Namespace, form: str, stream: RowStream, rows_per_frame: int | None
+def new_output(
+    options: argparse.Namespace, form: str, stream: RowStream, rows_per_frame: int | None = None
 ) -> Iterator[_Sink]:
-    """Give what writes the rows; the file takes its name when the body ends well."""
+    """Give what writes the rows to a new file; it takes its name when the body ends well."""
     from ..render import FORMATS, PictureWriter
     from ..store import MazeWriter, open_output, write_all
 
@@ -123,10 +151,11 @@ def _open_sink(
             say("eller-stream: the output cannot be gone back in, so its header tells a height that it does not have")
 
 
-def _write_rows(sink: _Sink, stream: RowStream, interrupt: _Interrupt, finishes: bool) -> None:
+def _write_rows(sink: _Sink, interrupt: _Interrupt, finishes: bool) -> None:
     """Write until the rows end, or until Ctrl-C, which ends the maze with its merging row if it `finishes` it."""
+    stream = sink.stream
     at_once = 1 << max(1, _CELLS_AT_ONCE // stream.spec.width).bit_length() - 1  # whole frames, both powers of two
-    with _progress(sink, stream) as tell:
+    with _progress(sink) as tell:
         while not interrupt.asked and sink.write(at_once):
             tell()
     if interrupt.asked and stream.position != stream.height:
@@ -156,7 +185,7 @@ class _Interrupt:
 
 
 @contextmanager
-def _progress(sink: _Sink, stream: RowStream) -> Iterator[Callable[[], None]]:
+def _progress(sink: _Sink) -> Iterator[Callable[[], None]]:
     """Give what shows how far it came: rows, rate and time left, on a terminal; elsewhere nothing."""
     if not sys.stderr.isatty():
         yield lambda: None
@@ -164,6 +193,7 @@ def _progress(sink: _Sink, stream: RowStream) -> Iterator[Callable[[], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+    stream, before = sink.stream, sink.rows
     endless = stream.height is None
     left = [TimeElapsedColumn()] if endless else [BarColumn(), TimeRemainingColumn()]
     columns = [TextColumn("{task.fields[so_far]}"), *left]
@@ -172,7 +202,7 @@ def _progress(sink: _Sink, stream: RowStream) -> Iterator[Callable[[], None]]:
         started = time.perf_counter()
 
         def tell() -> None:
-            cells = sink.rows * stream.spec.width
+            cells = (sink.rows - before) * stream.spec.width
             rate = cells / max(time.perf_counter() - started, 1e-9)
             so_far = f"{sink.rows:,} rows  {size(sink.bytes_written)}  {quantity(rate, 'cells/s')}"
             progress.update(task, completed=sink.rows, so_far=so_far)
@@ -180,10 +210,12 @@ def _progress(sink: _Sink, stream: RowStream) -> Iterator[Callable[[], None]]:
         yield tell
 
 
-def _record(options: argparse.Namespace, stream: RowStream, sink: _Sink, seconds: float) -> dict[str, Any]:
+def _record(options: argparse.Namespace, sink: _Sink, before: int, seconds: float) -> dict[str, Any]:
+    stream = sink.stream
     return {
         "file": options.out,
         "rows": sink.rows,
+        "resumed_at": before if options.resume else None,
         "finished": stream.position == stream.height,
         "bytes": sink.bytes_written,
         "seconds": round(seconds, 6),
@@ -193,9 +225,11 @@ def _record(options: argparse.Namespace, stream: RowStream, sink: _Sink, seconds
 
 def _summary(record: dict[str, Any], interrupted: bool) -> str:
     spec = record["spec"]
-    rate = record["rows"] * spec["width"] / max(record["seconds"], 1e-9)
+    before = record["resumed_at"] or 0
+    rate = (record["rows"] - before) * spec["width"] / max(record["seconds"], 1e-9)
     name = "stdout" if record["file"] == STDIO else record["file"]
-    how = ("interrupted, " if interrupted else "") + ("finished" if record["finished"] else "unfinished")
+    how = f"resumed at row {before:,}, " if before else ""
+    how += ("interrupted, " if interrupted else "") + ("finished" if record["finished"] else "unfinished")
     return (
         f"{name}: {record['rows']:,} rows of {spec['width']:,} cells, {how}, seed {spec['seed']}; "
         f"{size(record['bytes'])} in {record['seconds']:.2f} s, {quantity(rate, 'cells/s')}"

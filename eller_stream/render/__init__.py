@@ -50,7 +50,7 @@ class PictureWriter:
 
     def __init__(self, write: Callable[[bytes], object], stream: RowStream, form: Format) -> None:
         self.rows = self.bytes_written = 0
-        self._write, self._stream, self._form = write, stream, form
+        self._write, self.stream, self._form = write, stream, form
         self._height = stream.height
         if form.header is not None:
             if self._height is None:
@@ -60,9 +60,9 @@ class PictureWriter:
     def write(self, rows: int) -> int:
         """Draw `rows` rows, fewer at the end of the maze, and return how many."""
         before = self.rows
-        at_once = max(1, CELLS_AT_ONCE // self._stream.spec.width)
+        at_once = max(1, CELLS_AT_ONCE // self.stream.spec.width)
         while self.rows < before + rows:
-            block = self._stream.read(min(at_once, before + rows - self.rows))
+            block = self.stream.read(min(at_once, before + rows - self.rows))
             if not len(block):
                 break
             self._put(self._form.lines(block, top=not self.rows))
@@ -71,9 +71,9 @@ class PictureWriter:
 
     def mended_header(self) -> bytes | None:
         """Return the header that the picture should begin with, where the rows came to others than it says."""
-        if self._form.header is None or self._stream.height == self._height:
+        if self._form.header is None or self.stream.height == self._height:
             return None
-        return self._form.header(self._stream.spec.width, self.rows)
+        return self._form.header(self.stream.spec.width, self.rows)
 
     def _put(self, data: bytes) -> None:
         self._write(data)

@@ -32,7 +32,7 @@ class FrameFile:
 
     def __init__(self, path: Path, file: BinaryIO, max_frame: int | None) -> None:
         self.kept: Block | None = None
-        self._path, self._file, self._max_frame = path, file, max_frame
+        self.path, self._file, self._max_frame = path, file, max_frame
         self._lock = threading.Lock()
         self._floor: bool | None = None
         self._snapshot_size: int | None = None
@@ -57,8 +57,11 @@ class FrameFile:
             return decode_end(tail)
         return None
 
-    def behind_full_frames(self) -> int:
-        """Return the row behind all full frames that the file has room for."""
+    def last_full_frame(self) -> int:
+        """Return the row at which the last full frame begins that a file without an end has room for.
+
+        It may not be one: a last frame that is not full and a piece of the end frame take as many bytes.
+        """
         header, rows = self.header, self.header.rows_per_frame
         last = MAX_ROW // rows + 1
         try:
@@ -77,7 +80,7 @@ class FrameFile:
         frames = range(header.first_row // rows, last + 1)
         size = os.fstat(self._file.fileno()).st_size
         begun = bisect_right(frames, size, key=place)
-        return max(frames[begun - 1] * rows, header.first_row)
+        return max(frames[max(begun - 2, 0)] * rows, header.first_row)
 
     def is_for_good(self, block: Block) -> bool:
         """Return whether a frame is full and not the maze's last, so that a resumed run keeps it."""
@@ -86,9 +89,9 @@ class FrameFile:
     def check_is_there(self) -> None:
         """Raise CutShortError if the file was removed or replaced; being renamed changes nothing."""
         facts = os.fstat(self._file.fileno())
-        part, path = names_of(self._path)
+        part, path = names_of(self.path)
         if not any(_stands(facts, name) for name in (path, part, path)):
-            raise CutShortError(f"{self._path}: the file was removed or replaced before its end was written")
+            raise CutShortError(f"{self.path}: the file was removed or replaced before its end was written")
 
     def _named(self, events: Iterator[Event]) -> Iterator[Event]:
         """Yield events; keep the last full frame, and let errors say which file it was."""
@@ -98,7 +101,7 @@ class FrameFile:
                     self.kept = event.block
                 yield event
         except FormatError as error:
-            raise type(error)(f"{self._path}: {error}") from error
+            raise type(error)(f"{self.path}: {error}") from error
 
     def _decoder_at(self, row: int) -> FrameDecoder:
         header, rows = self.header, self.header.rows_per_frame

@@ -152,11 +152,12 @@ class MazeFile:
             raise CapacityError(f"{rows} rows of {self.spec.width} cells find no room in memory") from None
 
     def _north_of(self, row: int) -> Plane:
-        """Return the passages south of the row above `row`."""
+        """Return the passages south of the row above `row`; zeros where the file has no rows to tell them."""
         if row > self.header.first_row:
             return self.read(row - 1, 1).south.reshape(-1)
-        first = next(self.blocks(), None)
-        return np.zeros(row_bytes(self.spec.width), np.uint8) if first is None else first.north
+        if self.stop > row:
+            return self.read(row, 1).north
+        return np.zeros(row_bytes(self.spec.width), np.uint8)
 
     def blocks(self, start: int | None = None, stop: int | None = None) -> Iterator[Block]:
         """Yield the rows from `start` (None: the first) up to `stop` (None: the end), a frame at a time.
@@ -231,13 +232,10 @@ class MazeFile:
 
     def _behind_whole_rows(self, frames: FrameFile) -> int:
         """Return the row behind those that a file without an end holds whole: for good, where it is followed."""
-        row = frames.behind_full_frames()
+        row = frames.last_full_frame()
         with suppress(FormatError):
-            if self._follow is None:
-                row = next(self._whole(frames, row)).stop
-            elif row > self.header.first_row:
-                last = next(self._whole(frames, row - 1))
-                row = row if frames.is_for_good(last) else last.start
+            for block in self._whole(frames, row) if self._follow is None else _for_good(frames, row):
+                row = block.stop
         return row
 
     def _following(self, frames: FrameFile, row: int) -> Iterator[Block]:
@@ -262,15 +260,20 @@ class MazeFile:
 
 
 def _for_good(frames: FrameFile, row: int) -> Iterator[Block]:
-    """Yield the whole frames that a resumed run will not change."""
+    """Yield the whole frames that a resumed run will not change.
+
+    Raises CutShortError if there is more to come: also where the end that was read is not the file's any more.
+    """
     waiting: list[Block] = []
     for event in frames.events(row):
-        if isinstance(event, End):
-            yield from waiting
-        elif isinstance(event, Rows) and frames.is_for_good(event.block):
+        if isinstance(event, Rows) and frames.is_for_good(event.block):
             yield event.block
         elif isinstance(event, Rows):
             waiting.append(event.block)
+        elif isinstance(event, End):
+            if frames.end() != event:
+                raise CutShortError(f"{frames.path}: the file was gone on with, and its end is not there yet")
+            yield from waiting
 
 
 class _Patience:

@@ -61,8 +61,8 @@ def first_stream(spec: MazeSpec) -> RowStream:
     return EllerStream.from_spec(spec)
 
 
-def kept_of(source: Source, spec: MazeSpec) -> Kept | None:
-    """Return what stays of a file that was broken off; None if not even its header is whole.
+def kept_of(source: Source, spec: MazeSpec, name: Path) -> Kept | None:
+    """Return what stays of a file that was broken off; None if not even its header is whole. Errors tell its name.
 
     Raises StoreError if it holds another maze, naming the difference, and FormatError if it holds none.
     """
@@ -72,8 +72,10 @@ def kept_of(source: Source, spec: MazeSpec) -> Kept | None:
         header = next(events)
     except CutShortError:
         return None
+    except FormatError as error:
+        raise type(error)(f"{name}: {error}") from error
     assert isinstance(header, Header)
-    _check_same(header.spec, spec)
+    _check_same(header.spec, spec, name)
     kept = Kept(header, header.first_row, decoder.position)
     try:
         for event in events:
@@ -89,14 +91,14 @@ def _is_usable(checkpoint: Checkpoint, spec: MazeSpec) -> bool:
     return (stream.spec, stream.height, stream.position) == (spec, spec.height, checkpoint.row)
 
 
-def _check_same(there: MazeSpec, asked: MazeSpec) -> None:
+def _check_same(there: MazeSpec, asked: MazeSpec, name: Path) -> None:
     if there != asked:
         wanted = asked.to_data()
         names = [name for name, value in there.to_data().items() if wanted.get(name) != value]
         told = ", ".join(
             f"{name} is {getattr(there, name)} there and {getattr(asked, name, None)} here" for name in names
         )
-        raise StoreError(f"it holds another maze: {told}")
+        raise StoreError(f"{name}: it holds another maze: {told}")
 
 
 def is_complete(path: str | os.PathLike[str], spec: MazeSpec) -> bool:
@@ -107,5 +109,5 @@ def is_complete(path: str | os.PathLike[str], spec: MazeSpec) -> bool:
     if not Path(path).is_file():
         return False
     with MazeFile(path) as maze:
-        _check_same(maze.spec, spec)
+        _check_same(maze.spec, spec, maze.path)
         return maze.end is not None and maze.end.finished and maze.header.first_row + maze.end.rows == spec.height

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..block import Block, joined
-from ..errors import FormatError, StoreError
+from ..errors import StoreError
 from ..frames import (
     MAX_ROWS_PER_FRAME,
     Checkpoint,
@@ -235,28 +235,28 @@ class MazeWriter(WholeOrNot):
         self._abandoned = False
 
     @classmethod
-    def resume(cls, path: str | os.PathLike[str], spec: MazeSpec) -> Self:
+    def resume(cls, path: str | os.PathLike[str], spec: MazeSpec, *, rows_per_frame: int | None = None) -> Self:
         """Go on with a file that was broken off, to the same bytes that an undisturbed run gives.
 
         What stands at `path` + ".part", or else at `path`, loses a merging last row and all that is not whole, and is
         written on from the last multiple of R; `stream` gives the rows from there. Where nothing stands, or not even a
-        header, it begins anew. A file that was fetched from row > 0 goes on as such.
+        header, it begins anew, with `rows_per_frame`. A file that was fetched from row > 0 goes on as such.
 
         Raises StoreError if the file holds another maze (naming the difference), is complete, or is being written;
         FormatError if it holds none; StreamError if there are neither key rows nor a checkpoint within reach.
         """
         file = PartFile.reopen(path)
         if file is None:
-            return cls(path, first_stream(spec))
+            return cls(path, first_stream(spec), rows_per_frame=rows_per_frame)
         try:
-            kept = _look_at(file, spec)
+            kept = kept_of(file, spec, file.stands_as)
             if not file.is_part and is_complete(path, spec):
                 raise StoreError(f"{path}: it is complete already, with {spec.height} rows")
             stream = kept.stream() if kept else first_stream(spec)
             file.go_back(kept.size if kept else 0)
             writer = cls.__new__(cls)
             writer._begin(file)
-            writer._frames = FrameWriter(file, stream, kept=kept)
+            writer._frames = FrameWriter(file, stream, rows_per_frame=rows_per_frame, kept=kept)
         except BaseException:
             file.abandon()
             raise
@@ -327,11 +327,3 @@ def _header(spec: MazeSpec, first_row: int, rows: int | None) -> Header:
     if size > most:
         raise StoreError(f"rows_per_frame {rows} makes frames of up to {size} bytes, readers take {most}")
     return header
-
-
-def _look_at(file: PartFile, spec: MazeSpec) -> Kept | None:
-    """Return what stays of a file, as `kept_of` does; errors say which file it was."""
-    try:
-        return kept_of(file, spec)
-    except (FormatError, StoreError) as error:
-        raise type(error)(f"{file.stands_as}: {error}") from error
