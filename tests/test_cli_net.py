@@ -152,6 +152,17 @@ def test_ctrl_c_finishes_an_endless_maze(plain, tmp_path):
     assert rows > 1000
 
 
+def test_ctrl_c_gives_up_rows_that_were_counted(plain, tmp_path):
+    """A count is a part of an endless maze: one row more would be none that was asked for."""
+    part = tmp_path / "a.emz.part"
+    with fetching(plain.address, tmp_path / "a.emz", "--width", 1000, "--count", 10**9) as process:
+        until(lambda: part.exists() and part.stat().st_size > 1_000_000)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+    assert (process.returncode, "interrupted, and not finished" in said) == (130, True)
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".emz"] == []
+
+
 @contextmanager
 def fetching(*words):
     """Give `eller-stream fetch` as a process."""

@@ -9,6 +9,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from net_helpers import HOST, ByHand, hello, open_spec, remote, serving, small
 
 from eller_stream import EllerStream, MazeFile, MazeSpec, MazeWriter
@@ -128,6 +130,30 @@ def test_what_cannot_be_offered_is_told_at_once(tmp_path):
         writer.write(10)
     with MazeFile(tmp_path / "a.emz") as maze, pytest.raises(NetError, match="64 cells, the limit is 63"):
         MazeServer(maze, limits=ServerLimits(max_width=63))
+
+
+plain_data = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats()
+    | st.text(max_size=9)
+    | st.binary(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(sorted(small().to_data())), plain_data)
+def test_whatever_stands_in_a_spec_is_answered(served, caplog, name, value):
+    caplog.clear()
+    spec = small().to_data() | {name: value}
+    with ByHand(served.port, hello(), protocol.Open(1, spec, 0, 3), More(3)) as client:
+        assert client.message() == Welcome(16)
+        answer = client.message()
+    assert isinstance(answer, Answer) or answer.word in ("request", "limit")
+    assert "Traceback" not in caplog.text
 
 
 # ---- time ------------------------------------------------------------------------------------
