@@ -9,23 +9,19 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from ..errors import NetError
-from . import access, protocol
-from .conversation import Conversation
-from .limits import ClientLimits
-from .retry import PASSES, LostError, Retry
+from . import access
+from .remote import PASSES, LostError, Remote
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from ..block import Block, Row
-    from ..frames import Header
-    from ..spec import MazeSpec
 
 _READ_AT_ONCE = 2**18
 
 
-class AsyncRemoteStream:
-    """The rows of a maze that a server streams, for asyncio; the parameters are those of `RemoteStream`.
+class AsyncRemoteStream(Remote):
+    """The rows of a maze that a server streams, for asyncio; the parameters are those of `Remote`.
 
     Use it in an `async with` statement, which connects, or call `connect` and `close`. `async for` yields rows.
     One task at a time may use it. A call that is cancelled closes the connection, and the next one goes on where the
@@ -34,47 +30,8 @@ class AsyncRemoteStream:
     Raises what `RemoteStream` does.
     """
 
-    def __init__(
-        self,
-        host: str,
-        port: int = protocol.DEFAULT_PORT,
-        spec: MazeSpec | None = None,
-        *,
-        row: int | None = None,
-        count: int | None = None,
-        token: bytes | None = None,
-        tls: ssl.SSLContext | None = None,
-        clear_token: bool = False,
-        limits: ClientLimits | None = None,
-    ) -> None:
-        self._limits = limits or ClientLimits()
-        self._host, self._port = host, port
-        self._token, self._tls, self._clear_token = token, tls, clear_token
-        self._talk = Conversation(spec, row, count, token, self._limits)
-        self._retry = Retry(self._talk, self._limits, f"{host}:{port}")
+    def _start(self) -> None:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-        self._closed = False
-
-    @property
-    def spec(self) -> MazeSpec:
-        """Everything that determines the maze; known when it is connected."""
-        return self._talk.spec
-
-    @property
-    def header(self) -> Header:
-        """The header of the rows as the server sends them: the spec, and the rows a frame."""
-        assert self._talk.header is not None
-        return self._talk.header
-
-    @property
-    def position(self) -> int:
-        """Index of the row to come."""
-        return self._talk.position
-
-    @property
-    def height(self) -> int | None:
-        """Rows of the whole maze; None while it is endless or not known."""
-        return self._talk.height
 
     # ---- rows -------------------------------------------------------------------------------
 

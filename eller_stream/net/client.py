@@ -15,85 +15,30 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from ..errors import NetError
-from . import access, protocol
-from .conversation import Conversation
-from .limits import ClientLimits
-from .retry import PASSES, LostError, Retry
+from . import access
+from .remote import PASSES, LostError, Remote
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from ..block import Block, Row
-    from ..frames import Header
-    from ..spec import MazeSpec
 
 
-class RemoteStream:
+class RemoteStream(Remote):
     """The rows of a maze that a server streams: a `RowStream`, over a blocking socket.
 
-    host, port   the server
-    spec         the maze; None for the file that the server offers
-    row          the first row (None: 0, or the offered file's first)
-    count        how many rows at most; None: to the maze's end
-    token        what the server wants to see, see `access.token_from`
-    tls          see `access.client_tls`; None: in the clear
-    clear_token  send the token in the clear to another machine, too
-    limits       what is taken from the server, and how often it is looked for when it has gone
+    The parameters are those of `Remote`. `finalize` counts from the rows that were taken here, whatever the server has
+    sent ahead. Threads may share a stream. Close it, or use it in a `with` statement.
 
-    `finalize` counts from the rows that were taken here, whatever the server has sent ahead. Threads may share a
-    stream. Close it, or use it in a `with` statement.
-
-    Raises NetError for whatever goes wrong on the wire; at once for what the server refuses, and for a server that
-    went away when it is not found again.
+    Raises NetError for whatever goes wrong on the wire: at once for what the server refuses and where there is no
+    server, later for one that went away and is not found again.
     """
 
-    def __init__(
-        self,
-        host: str,
-        port: int = protocol.DEFAULT_PORT,
-        spec: MazeSpec | None = None,
-        *,
-        row: int | None = None,
-        count: int | None = None,
-        token: bytes | None = None,
-        tls: ssl.SSLContext | None = None,
-        clear_token: bool = False,
-        limits: ClientLimits | None = None,
-    ) -> None:
-        self._limits = limits or ClientLimits()
-        self._host, self._port = host, port
-        self._token, self._tls, self._clear_token = token, tls, clear_token
-        self._talk = Conversation(spec, row, count, token, self._limits)
-        self._retry = Retry(self._talk, self._limits, f"{host}:{port}")
+    def _start(self) -> None:
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
-        self._closed = False
         with self._lock:
             self._exchange_until(lambda: self._talk.answered)
-
-    @property
-    def spec(self) -> MazeSpec:
-        """Everything that determines the maze."""
-        return self._talk.spec
-
-    @property
-    def header(self) -> Header:
-        """The header of the rows as the server sends them: the spec, and the rows a frame."""
-        assert self._talk.header is not None
-        return self._talk.header
-
-    @property
-    def position(self) -> int:
-        """Index of the row to come."""
-        return self._talk.position
-
-    @property
-    def height(self) -> int | None:
-        """Rows of the whole maze; None while it is endless or not known."""
-        return self._talk.height
-
-    def __repr__(self) -> str:
-        return f"<RemoteStream of {self._host}:{self._port} at row {self.position} of {self.spec}>"
 
     # ---- rows -------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class ServerLimits(Limits):
-    """What a server bounds besides.
+    """What a server bounds besides. A client costs it two frames and `ahead` + 2 states, of three packed rows each.
 
     max_band_cells  cells of a key interval or a band: key_interval * width, band * width
     max_schedule    pairs of a schedule
@@ -57,6 +57,7 @@ class ServerLimits(Limits):
     workers         threads that carve; each client has one frame carved a turn
     """
 
+    max_width: int = 2**20
     max_band_cells: int = 2**28
     max_schedule: int = 256
     max_seek_cells: int = 2**32
