@@ -63,7 +63,6 @@ def run(options: argparse.Namespace) -> int:
             tls=None if options.tls_cert is None else server_tls(options.tls_cert, options.tls_key),
             limits=limits_of(options, ServerLimits()),
         )
-        _say_what_is_logged()
         asyncio.run(_serve(server, maze))
     return OK
 
@@ -76,6 +75,7 @@ async def _serve(server: MazeServer, maze: MazeFile | None) -> None:
     with suppress(NotImplementedError):  # a system without such signals
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asked.set)
     async with server:
+        _say_what_is_logged()
         offered = "any spec" if maze is None else f"any spec and {maze.path}"
         say(f"eller-stream: {offered} on {server.host}:{server.port}")
         await asked.wait()
