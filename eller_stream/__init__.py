@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .errors import EllerStreamError as EllerStreamError
     from .errors import FormatError as FormatError
     from .errors import KernelError as KernelError
+    from .errors import NetError as NetError
     from .errors import SolveError as SolveError
     from .errors import SpecError as SpecError
     from .errors import StoreError as StoreError
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     from .kernel import BACKEND as BACKEND
     from .measure import Measurer as Measurer
     from .measure import Measures as Measures
+    from .net import AsyncRemoteStream as AsyncRemoteStream
+    from .net import ClientLimits as ClientLimits
+    from .net import MazeServer as MazeServer
+    from .net import RemoteStream as RemoteStream
+    from .net import ServerLimits as ServerLimits
     from .passages import PassageReport as PassageReport
     from .passages import block_of_passages as block_of_passages
     from .passages import check_passages as check_passages
@@ -66,6 +72,7 @@ _MODULES = {
         "EllerStreamError",
         "FormatError",
         "KernelError",
+        "NetError",
         "SolveError",
         "SpecError",
         "StoreError",
@@ -74,6 +81,7 @@ _MODULES = {
     ),
     "kernel": ("BACKEND",),
     "measure": ("Measurer", "Measures"),
+    "net": ("AsyncRemoteStream", "ClientLimits", "MazeServer", "RemoteStream", "ServerLimits"),
     "passages": ("PassageReport", "block_of_passages", "check_passages"),
     "solve": (
         "MazeRows",

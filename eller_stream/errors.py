@@ -9,6 +9,7 @@
     │   └── CutShortError   good bytes up to a point, then nothing
     ├── SolveError      a path asked for where there is none
     ├── StoreError      a file that cannot be written or read as asked
+    ├── NetError        a conversation over a socket that went wrong: refused, broken off, not understood
     ├── CapacityError   more memory than the machine gives (also a MemoryError)
     └── KernelError     the kernel asked for is not there (also an ImportError)
 
@@ -51,6 +52,10 @@ class SolveError(EllerStreamError):
 
 class StoreError(EllerStreamError):
     """A maze file cannot be written or read as asked."""
+
+
+class NetError(EllerStreamError):
+    """A conversation over a socket went wrong: refused, broken off, or not understood."""
 
 
 class CapacityError(EllerStreamError, MemoryError):

@@ -203,6 +203,7 @@ def test_numpy_is_not_imported_before_rows_are_made(name, asked, request):
         "passages",
         "solve",
         "measure",
+        "errors",
         "partition",
         "block",
         "coins",

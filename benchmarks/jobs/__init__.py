@@ -1,6 +1,6 @@
 """The jobs by name, in the order in which they run; each is a module with `TITLE` and `run`."""
 
-from . import generate, iterate, read, solve, verify, window, without_compiler
+from . import generate, iterate, read, socket, solve, verify, window, without_compiler
 
 JOBS = {
     "read": read,
@@ -9,5 +9,6 @@ JOBS = {
     "generate": generate,
     "verify": verify,
     "solve": solve,
+    "socket": socket,
     "window": window,
 }
