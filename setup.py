@@ -14,6 +14,7 @@ WANTED = os.environ.get("ELLER_STREAM_EXTENSION", "")
 if WANTED not in ("", "yes", "no"):
     sys.exit(f"ELLER_STREAM_EXTENSION is yes, no or unset, not {WANTED!r}")
 
+EXTENSIONS = ["_kernel", "_verify", "_solve"]
 MSVC = sys.platform == "win32"
 FLAGS = ["/O2", "/std:c11"] if MSVC else ["-O3", "-std=c11", "-Wall", "-Wextra"]
 
@@ -38,13 +39,9 @@ def extension(name, *sources):
 
 
 CARVERS = [f"bands/{name}" for name in ("_carvers", "_dfs", "_prim", "_wilson", "_random_walk")]
-EXTENSIONS = [
-    extension("_kernel", "_kernel"),
-    extension("_verify", "_verify"),
-    extension("bands._carvers", *CARVERS),
-]
+SOURCES = {"_kernel": ["_kernel"], "_verify": ["_verify"], "_solve": ["_solve"], "bands._carvers": CARVERS}
 
 setup(
-    ext_modules=[] if WANTED == "no" else EXTENSIONS,
+    ext_modules=[] if WANTED == "no" else [extension(name, *sources) for name, sources in SOURCES.items()],
     cmdclass={"bdist_wheel": StableWheel},
 )

@@ -32,6 +32,7 @@ MAX_WIDTH = 2**31 - 1
 MAX_SEED = 2**64 - 1
 MAX_KEY_CELLS = 2**34
 MAX_BAND_CELLS = 2**34
+MAX_DEFAULT_BAND_CELLS = 2**32
 MAX_WILSON_SHAPE = 64
 MAX_UNIFORM_WIDTH = 2**15
 MAX_TUNNELS_PER_CELL = 64
@@ -79,7 +80,7 @@ class MazeSpec:
                   or 0 for widths above 2**24
 
     dfs, prim, wilson, random_walk:
-    band          rows that are carved at a time; 64 by default, fewer for widths above 2**28; band * width is
+    band          rows that are carved at a time; 64 by default, fewer for widths above 2**26; band * width is
                   at most 2**34, Wilson's band at most 64 * width
 
     dfs, prim:
@@ -264,7 +265,7 @@ def _band(band: int | None, so_far: Mapping[str, Any]) -> int:
     algorithm: str = so_far["algorithm"]
     width: int = so_far["width"]
     if band is None:
-        return min(DEFAULT_BAND, MAX_BAND_CELLS // width)
+        return min(DEFAULT_BAND, MAX_DEFAULT_BAND_CELLS // width)
     band = in_range("band", band, _least_size(algorithm), MAX_ROW)
     if band * width > MAX_BAND_CELLS:
         raise SpecError(f"band * width is at most {MAX_BAND_CELLS} cells, not {band} * {width}")

@@ -16,6 +16,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 def pytest_addoption(parser):
     parser.addoption("--without-c", action="store_true", help="leave the C backend out (it was not built)")
+    parser.addoption("--without-micropython", action="store_true", help="leave MicroPython out (no node, no npm)")
 
 
 def pytest_generate_tests(metafunc):
@@ -28,8 +29,10 @@ def pytest_generate_tests(metafunc):
 def backend(request, monkeypatch):
     """The test runs once on the C backend and once on the Python one."""
     from eller_stream import kernel, verify
+    from eller_stream.solve import steps
 
     monkeypatch.setattr(kernel, "BACKEND", request.param)
     monkeypatch.setattr(kernel, "carve", kernel.carver(request.param))
     monkeypatch.setattr(verify, "check_rows", verify.row_checker(request.param))
+    monkeypatch.setattr(steps, "chosen", steps.steps(request.param))
     return request.param

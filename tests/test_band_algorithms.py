@@ -9,13 +9,15 @@ from itertools import combinations, islice, pairwise
 
 import numpy as np
 import pytest
-from helpers import Graph, dead_ends
+from helpers import GOLDEN, Graph, SplitMix64, dead_ends
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eller_stream import kernel
 from eller_stream.bands import BandStream, dfs, random_walk, random_walk_map
+from eller_stream.bands import carve as carve_module
 from eller_stream.bands.carve import carve
+from eller_stream.bands.draws import Draws
 from eller_stream.bands.grid import EAST, NORTH, SOUTH, WEST, Grid
 from eller_stream.bands.places import is_last, rows_of
 from eller_stream.errors import SpecError
@@ -99,6 +101,51 @@ def test_dead_end_shares(algorithm, share):
     """Of whole mazes of 100 x 100, one tree each; the reference shares, within 0.01."""
     found = [dead_ends(whole(algorithm, 100, 100, seed=seed)) / 100**2 for seed in range(20)]
     assert abs(np.mean(found) - share) < 0.01
+
+
+# ---- draws -----------------------------------------------------------------------------------------------
+
+
+def unmixed(z):
+    """Return what SplitMix64's output function turns into z."""
+    z ^= z >> 31 ^ z >> 62
+    z = z * pow(0x94D049BB133111EB, -1, 2**64) % 2**64
+    z ^= z >> 27 ^ z >> 54
+    z = z * pow(0xBF58476D1CE4E5B9, -1, 2**64) % 2**64
+    return z ^ z >> 30 ^ z >> 60
+
+
+def key_of_first_word(word):
+    """Return the key whose first word this is."""
+    return (unmixed(word) - GOLDEN) % 2**64
+
+
+def test_a_word_that_would_favour_some_numbers_is_passed_over():
+    key = key_of_first_word(2**64 - 1)
+    words = plain_words_of(key, 3)
+    assert words[0] == 2**64 - 1
+    for n, used in ((2, 0), (3, 1), (4, 0), (5, 1), (2**32, 0), (2**64 - 1, 1)):
+        assert Draws(key).below(n) == words[used] % n
+    drawn = Draws(key)
+    assert [drawn.below(1), drawn.below(1), drawn.below(3), drawn.below(2)] == [0, 0, words[1] % 3, words[2] % 2]
+
+
+def plain_words_of(key, count):
+    generator = SplitMix64(key)
+    return [generator.next() for _ in range(count)]
+
+
+def test_a_carver_passes_over_such_a_word_too(backend, monkeypatch):
+    """The first choice is between three neighbours of a start at the edge; the first word is the highest."""
+    spec = MazeSpec(9, algorithm="dfs", seed=1, height=5, start=(0, 4))
+    words = plain_words_of(key_of_first_word(2**64 - 1), 2)
+    for module in (dfs, carve_module):
+        monkeypatch.setattr(module, "band_key", lambda *_: key_of_first_word(2**64 - 1))
+    block = BandStream.from_spec(spec).read(5)
+    chosen = [EAST, SOUTH, WEST][words[1] % 3]
+    assert {EAST: block[0].east[4], SOUTH: block[0].south[4], WEST: block[0].east[3]}[chosen]
+    monkeypatch.setattr(kernel, "BACKEND", "python")
+    assert BandStream.from_spec(spec).read(5) == block
 
 
 # ---- the carvers in C --------------------------------------------------------------------------------------
@@ -213,6 +260,13 @@ def test_the_steps_are_those_of_a_stack():
     assert len(stacks) == 1 + 3 + 3
     assert not any(stacks.values())
     assert (len(seen), passages) == (480, 479)
+
+
+@pytest.mark.parametrize("log", [dfs.steps, dfs.passages])
+def test_other_algorithms_have_no_steps(log):
+    for algorithm in ("eller", "wilson"):
+        with pytest.raises(SpecError, match=f"are those of dfs, not of {algorithm}"):
+            next(log(MazeSpec(9, seed=1, algorithm=algorithm)))
 
 
 def test_a_step_is_one_line():

@@ -5,7 +5,6 @@ Both draw the same numbers and give the same bands. Which one runs is the kernel
 
 from __future__ import annotations
 
-from fractions import Fraction
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from .. import kernel
 from ..block import row_bytes
-from ..spec import AWAY, TOWARD
+from ..spec import AWAY, EVEN, TOWARD
 from . import dfs, draws, prim, random_walk, wilson
 from .draws import band_key
 from .finish import map_of
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 _NO_START = 2**64 - 1
 _NO_GATE = -1
-_PULLS = {AWAY: 1, TOWARD: 2}
+_PULLS = {EVEN: 0, AWAY: 1, TOWARD: 2}
 
 
 def carve(spec: MazeSpec, band: int) -> Carved:
@@ -58,11 +57,11 @@ def _carve_in_c(in_c: ModuleType, spec: MazeSpec, band: int) -> Carved:
     if spec.algorithm == "dfs":
         doors = spec.doors if band else 0
         key = band_key(spec.seed, draws.DFS, band)
-        weights = (*_ratio(spec), 0, 0)[:4]
+        weights = (*dfs.ratio_of(spec), 0, 0)[:4]
         in_c.dfs(*where, key, _start(spec, band), doors, weights, spec.goal is not None, *_goal(spec, band))
     elif spec.algorithm == "prim":
-        key = band_key(spec.seed, draws.PRIM, band)
-        in_c.prim(*where, key, band > 0, _start(spec, band), *_pull(spec), *_goal(spec, band))
+        key, (way, a) = band_key(spec.seed, draws.PRIM, band), prim.pull_of(spec)
+        in_c.prim(*where, key, band > 0, _start(spec, band), _PULLS[way], a, *_goal(spec, band))
     else:
         in_c.wilson(*where, band_key(spec.seed, draws.WILSON, band), band > 0)
     return Carved(north[0], east, north[1:])
@@ -91,16 +90,3 @@ def _goal(spec: MazeSpec, band: int) -> tuple[int, int]:
     if spec.goal is None:
         return 0, 0
     return (spec.goal[0] - band * band_rows(spec)) % 2**64, spec.goal[1]
-
-
-def _ratio(spec: MazeSpec) -> tuple[int, ...]:
-    assert isinstance(spec.weights, tuple)
-    return tuple(int(weight) for weight in spec.weights)
-
-
-def _pull(spec: MazeSpec) -> tuple[int, int]:
-    """Return which way the weights pull, and their a in 65,536ths."""
-    if not isinstance(spec.weights, tuple):
-        return 0, 0
-    way, a = spec.weights
-    return _PULLS[str(way)], int(Fraction(a) * prim.UNIT)

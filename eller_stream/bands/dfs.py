@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
+from ..errors import SpecError
 from . import draws
 from .draws import Draws, band_key
 from .grid import EAST, IN, NORTH, SOUTH, WEST, Carved, Grid
-from .places import rows_of
+from .places import band_rows, is_last, rows_of
 
 if TYPE_CHECKING:
     from ..block import Cell
@@ -88,12 +89,13 @@ def passages(spec: MazeSpec) -> Iterator[tuple[Cell, Cell]]:
 
 def _bands(spec: MazeSpec) -> Iterator[tuple[int, Grid, Iterator[Move]]]:
     """Yield the first row, the grid and the moves of each band."""
-    assert spec.band is not None
+    if spec.algorithm != "dfs":
+        raise SpecError(f"the steps of a search are those of dfs, not of {spec.algorithm}")
     for band in count():
-        if spec.height is not None and band * spec.band >= spec.height:
-            return
         grid = Grid(spec.width, rows_of(spec, band))
-        yield band * spec.band, grid, _moves(spec, band, grid)
+        yield band * band_rows(spec), grid, _moves(spec, band, grid)
+        if is_last(spec, band):
+            return
 
 
 def _moves(spec: MazeSpec, band: int, grid: Grid) -> Iterator[Move]:
@@ -151,13 +153,18 @@ def _chosen(sides: list[int], weights: Ratio, drawn: Draws) -> int:
     return side
 
 
+def ratio_of(spec: MazeSpec) -> Ratio:
+    """Return the weights of a search: four of the sides, or two of the neighbours nearer to the goal and farther."""
+    assert isinstance(spec.weights, tuple)
+    return tuple(int(weight) for weight in spec.weights)
+
+
 def _weigher(spec: MazeSpec, band: int, grid: Grid) -> Weigh:
     """Return what tells the weights of the four sides of a cell."""
-    weights: Ratio = spec.weights  # type: ignore[assignment]
+    weights = ratio_of(spec)
     if spec.goal is None:
         return lambda _: weights
-    assert spec.band is not None
-    goal_row, goal_column = spec.goal[0] - band * spec.band, spec.goal[1]
+    goal_row, goal_column = spec.goal[0] - band * band_rows(spec), spec.goal[1]
     nearer, farther = weights
 
     def weigh(cell: int) -> Ratio:

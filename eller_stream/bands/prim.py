@@ -15,8 +15,10 @@ P. M. Fenwick, *A new data structure for cumulative frequency tables*, 1994.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
+from ..spec import EVEN, TOWARD
 from . import draws
 from .draws import Draws, band_key
 from .grid import IN, NORTH, Carved, Grid
@@ -100,9 +102,8 @@ class _Weight:
 
     def __init__(self, spec: MazeSpec, band: int, grid: Grid) -> None:
         assert spec.goal is not None
-        assert isinstance(spec.weights, tuple)
-        direction, a = spec.weights
-        self._toward, self._a = direction == "toward", int(a * UNIT)
+        way, self._a = pull_of(spec)
+        self._toward = way == TOWARD
         self._row, self._column = spec.goal[0] - band * band_rows(spec), spec.goal[1]
         self._grid = grid
 
@@ -111,6 +112,14 @@ class _Weight:
         distance = min(abs(row - self._row) + abs(column - self._column), MOST_DISTANCE)
         grown = min(UNIT + self._a * distance, MOST)
         return UNIT * MOST // grown if self._toward else grown
+
+
+def pull_of(spec: MazeSpec) -> tuple[str, int]:
+    """Return which way the weights pull, and their a in 65,536ths."""
+    if not isinstance(spec.weights, tuple):
+        return EVEN, 0
+    way, a = spec.weights
+    return str(way), int(Fraction(a) * UNIT)
 
 
 def carve(spec: MazeSpec, band: int) -> Carved:

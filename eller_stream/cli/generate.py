@@ -8,12 +8,13 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import CutShortError
+from .quality import add_quality, good_spec
 from .say import INTERRUPTED, NO, OK, UsageError, fail, forget_stdout, quantity, say, size
 from .words import STDIO, add_spec, spec_of
 
@@ -38,6 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_argument = parser.add_argument
     add_argument("out", metavar="OUT", help="the file to write, .emz, .txt or .pbm; - for stdout")
     add_spec(parser)
+    add_quality(parser)
     add_argument("--format", metavar="F", help="emz, txt or pbm, whatever OUT ends in")
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--force", action="store_true", help="replace an output that exists")
@@ -59,17 +61,25 @@ class _Sink(Protocol):
 
 def run(options: argparse.Namespace) -> int:
     """Run the command and return its exit code."""
-    form = _format_of(options)
+    from ..store import MazeWriter
+    from ..streams import open_stream
+
+    form = format_of(options)
     spec = _spec(options)
-    if options.resume and _is_complete(options, spec):
-        return OK
+    if not options.resume:
+        return write(options, new_output(options, form, open_stream(spec)))
+    return OK if _is_complete(options, spec) else write(options, MazeWriter.resume(options.out, spec))
+
+
+def write(options: argparse.Namespace, output: AbstractContextManager[_Sink], *, finishes: bool = True) -> int:
+    """Write all rows to an output and return the exit code; Ctrl-C `finishes` the maze, or gives it up."""
     started = time.perf_counter()
     gone = False
     with _Interrupt() as interrupt:
         try:
-            with _open_sink(options, form, spec) as sink:
+            with output as sink:
                 before = sink.rows
-                _write_rows(sink, interrupt)
+                _write_rows(sink, interrupt, finishes)
         except BrokenPipeError:
             gone = True
             forget_stdout()
@@ -91,7 +101,7 @@ def _spec(options: argparse.Namespace) -> MazeSpec:
     if options.resume and options.seed is None and options.seed_text is None:
         with suppress(FileNotFoundError, CutShortError), MazeFile(options.out, follow=0) as maze:
             options.seed = maze.spec.seed
-    return spec_of(options)
+    return good_spec(options, spec_of(options))
 
 
 def _is_complete(options: argparse.Namespace, spec: MazeSpec) -> bool:
@@ -104,7 +114,8 @@ def _is_complete(options: argparse.Namespace, spec: MazeSpec) -> bool:
     return True
 
 
-def _format_of(options: argparse.Namespace) -> str:
+def format_of(options: argparse.Namespace) -> str:
+    """Return the format that OUT or --format asks for; UsageError for one that does not go with the rest."""
     from ..render import FORMATS
 
     known = (MAZE_FORMAT, *FORMATS)
@@ -123,19 +134,15 @@ def _format_of(options: argparse.Namespace) -> str:
 
 
 @contextmanager
-def _open_sink(options: argparse.Namespace, form: str, spec: MazeSpec) -> Iterator[_Sink]:
-    """Give what writes the rows; the file takes its name when the body ends well."""
+def new_output(
+    options: argparse.Namespace, form: str, stream: RowStream, rows_per_frame: int | None = None
+) -> Iterator[_Sink]:
+    """Give what writes the rows to a new file; it takes its name when the body ends well."""
     from ..render import FORMATS, PictureWriter
     from ..store import MazeWriter, open_output, write_all
-    from ..streams import open_stream
 
-    if options.resume:
-        with MazeWriter.resume(options.out, spec) as writer:
-            yield writer
-        return
-    stream = open_stream(spec)
     if form == MAZE_FORMAT:
-        with MazeWriter(options.out, stream, force=options.force) as writer:
+        with MazeWriter(options.out, stream, force=options.force, rows_per_frame=rows_per_frame) as writer:
             yield writer
         return
     with open_output(options.out, force=options.force) as output:
@@ -146,14 +153,16 @@ def _open_sink(options: argparse.Namespace, form: str, spec: MazeSpec) -> Iterat
             say("eller-stream: the output cannot be gone back in, so its header tells a height that it does not have")
 
 
-def _write_rows(sink: _Sink, interrupt: _Interrupt) -> None:
-    """Write until the maze ends, or until Ctrl-C, which ends it with its merging row."""
+def _write_rows(sink: _Sink, interrupt: _Interrupt, finishes: bool) -> None:
+    """Write until the rows end, or until Ctrl-C, which ends the maze with its merging row if it `finishes` it."""
     stream = sink.stream
     at_once = 1 << max(1, _CELLS_AT_ONCE // stream.spec.width).bit_length() - 1  # whole frames, both powers of two
     with _progress(sink) as tell:
         while not interrupt.asked and sink.write(at_once):
             tell()
     if interrupt.asked and stream.position != stream.height:
+        if not finishes:
+            raise KeyboardInterrupt
         stream.finalize()
         sink.write(1)
 
