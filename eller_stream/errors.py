@@ -7,6 +7,7 @@
     ├── FormatError     bytes that are no maze, no frame, no snapshot (also a ValueError)
     │   ├── VersionError    a newer version of the format than this program reads
     │   └── CutShortError   good bytes up to a point, then nothing
+    ├── SolveError      a path asked for where there is none
     ├── StoreError      a file that cannot be written or read as asked
     ├── CapacityError   more memory than the machine gives (also a MemoryError)
     └── KernelError     the kernel asked for is not there (also an ImportError)
@@ -42,6 +43,10 @@ class VersionError(FormatError):
 
 class CutShortError(FormatError):
     """The bytes are good up to a point and end there."""
+
+
+class SolveError(EllerStreamError):
+    """A path was asked for where there is none, or from a cell outside the maze."""
 
 
 class StoreError(EllerStreamError):

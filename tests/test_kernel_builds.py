@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = Path(__file__).parent
-C_FILES = ("_kernel", "_verify")
+C_FILES = ("_kernel", "_verify", "_solve")
 SANITIZERS = ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 KERNEL_TESTS = ("tests/test_step.py", "-k", "(both_backends or harm_nothing or buffers) and not python")
 
@@ -113,7 +113,8 @@ def test_the_sanitizers_find_nothing(compiler, tmp_path):
     }
     folder = built(compiler, tmp_path, SANITIZERS)
     passes(folder, *KERNEL_TESTS, **watched)
-    passes(folder, "tests/test_verify.py", "-k", "(both_backends or fit) and not python", **watched)
+    for file in ("test_verify", "test_solve", "test_measure"):
+        passes(folder, f"tests/{file}.py", "-k", "(both_backends or fit or edges) and not python", **watched)
 
 
 @pytest.mark.parametrize("name", C_FILES)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import CutShortError
+from .quality import add_quality, good_spec
 from .say import INTERRUPTED, NO, OK, UsageError, fail, forget_stdout, quantity, say, size
 from .words import STDIO, add_spec, spec_of
 
@@ -38,6 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_argument = parser.add_argument
     add_argument("out", metavar="OUT", help="the file to write, .emz, .txt or .pbm; - for stdout")
     add_spec(parser)
+    add_quality(parser)
     add_argument("--format", metavar="F", help="emz, txt or pbm, whatever OUT ends in")
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--force", action="store_true", help="replace an output that exists")
@@ -91,7 +93,7 @@ def _spec(options: argparse.Namespace) -> MazeSpec:
     if options.resume and options.seed is None and options.seed_text is None:
         with suppress(FileNotFoundError, CutShortError), MazeFile(options.out, follow=0) as maze:
             options.seed = maze.spec.seed
-    return spec_of(options)
+    return good_spec(options, spec_of(options))
 
 
 def _is_complete(options: argparse.Namespace, spec: MazeSpec) -> bool:

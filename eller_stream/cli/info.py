@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CutShortError
 from .say import OK, size
+from .solve import maze_rows
 from .words import STDIO
 
 if TYPE_CHECKING:
@@ -16,12 +17,16 @@ if TYPE_CHECKING:
     from ..store import MazeFile
 
 HELP = "say what a maze file holds"
+_CELLS_AT_ONCE = 2**22
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Give the command its words."""
     parser.set_defaults(command=run)
     parser.add_argument("file", metavar="FILE", help="a maze file; - for stdin")
+    parser.add_argument(
+        "--measures", action="store_true", help="read all rows: dead ends, junctions, corridors, the longest path"
+    )
     parser.add_argument("--json", action="store_true", help="print it as JSON")
 
 
@@ -40,9 +45,27 @@ def run(options: argparse.Namespace) -> int:
             "complete": complete,
             "finished": finished,
             "bytes": None if options.file == STDIO else Path(options.file).stat().st_size,
+            **(_measures(maze) if options.measures else {}),
         }
     print(json.dumps(facts) if options.json else _facts_for_people(facts, maze.header))
     return OK
+
+
+def _measures(maze: MazeFile) -> dict[str, Any]:
+    """Measure the whole rows of a file; the longest path only of what can be searched in memory."""
+    from ..measure import Measurer, longest_way
+    from ..solve import MOST_CELLS
+
+    rows = maze_rows(maze)
+    measurer = Measurer(rows.width, rows.start)
+    for block in rows.blocks(rows.start, rows.stop, _CELLS_AT_ONCE):
+        measurer.feed(block)
+    facts = measurer.measures().to_json()
+    if not facts["cells"] or (rows.stop - rows.start) * rows.width > MOST_CELLS:
+        return facts | {"longest_path": None}
+    way = longest_way(rows)
+    path = {"from": way.start, "to": way.end, "steps": way.steps, "quality": round(way.quality, 6)}
+    return facts | {"longest_path": path}
 
 
 def _rows_in(maze: MazeFile) -> tuple[int, bool, bool]:
@@ -86,4 +109,22 @@ def _facts_for_people(facts: dict[str, Any], header: Header) -> str:
         "key rows": f"every {spec.key_interval:,} rows" if spec.key_interval else "none",
         "frames": f"{header.rows_per_frame:,} rows each, format {facts['format']}",
     }
+    if "cells" in facts:
+        lines |= _measures_for_people(facts)
     return "\n".join(f"{name + ':':16}{value}" for name, value in lines.items())
+
+
+def _measures_for_people(facts: dict[str, Any]) -> dict[str, str]:
+    corridors = sum(facts["corridors"].values())
+    longest, mean, path = facts["longest_corridor"], facts["mean_corridor"], facts["longest_path"]
+    lines = {
+        "cells": f"{facts['cells']:,}, {facts['passages']:,} passages",
+        "dead ends": f"{facts['dead_ends']:,}",
+        "junctions": f"{facts['junctions']:,}",
+        "corridors": f"{corridors:,}, of {mean:.2f} passages on the average, {longest:,} at most",
+        "longest path": "not searched, there are too many cells" if facts["cells"] else "none",
+    }
+    if path is not None:
+        ends = " to ".join(f"{row},{column}" for row, column in (path["from"], path["to"]))
+        lines["longest path"] = f"{path['steps']:,} steps, {path['quality']:.2f} * sqrt(cells), from {ends}"
+    return lines

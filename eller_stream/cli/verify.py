@@ -7,7 +7,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import FormatError
+from .passages import add_passages, check
 from .say import NO, OK, printable
+from .words import promises_loops
 
 if TYPE_CHECKING:
     from ..verify import Report
@@ -24,6 +26,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a maze file; - for stdin")
     parser.add_argument("--unfinished", action="store_true", help="an unfinished maze without a fault will do")
     parser.add_argument("--fragment", action="store_true", help="a fragment without a fault will do")
+    add_passages(parser)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
@@ -32,10 +35,11 @@ def run(options: argparse.Namespace) -> int:
     from ..store import MazeFile
     from ..verify import FRAGMENT, UNFINISHED, Verifier
 
+    if options.passages is not None:
+        return check(options)
     with MazeFile(options.file) as maze:
         spec, first_row = maze.spec, maze.header.first_row
-        promised = spec.braid.n > 0 or any(n for _, n in spec.loops.pairs)
-        verifier = Verifier(spec.width, start=first_row, loops=promised)
+        verifier = Verifier(spec.width, start=first_row, loops=promises_loops(spec))
         try:
             for block in maze.blocks():
                 verifier.feed(block)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from typing import NoReturn
 
@@ -50,6 +51,19 @@ def spec_of(options: argparse.Namespace) -> MazeSpec:
         loops=options.loops,
         braid=options.braid,
     )
+
+
+def promises_loops(spec: MazeSpec) -> bool:
+    """Return whether a maze of this spec may have cycles."""
+    return spec.braid.n > 0 or any(n for _, n in spec.loops.pairs)
+
+
+def two_numbers(text: str) -> tuple[int, int]:
+    """Return a cell or a size, written as row,column or rows,columns."""
+    if not re.fullmatch(r"[0-9]{1,19},[0-9]{1,19}", text):
+        raise argparse.ArgumentTypeError(f"row,column as in 3,5, not {text!a}")
+    row, column = text.split(",")
+    return int(row), int(column)
 
 
 def schedule(text: str) -> float | list[tuple[int, float]]:
