@@ -16,7 +16,7 @@ import numpy as np
 from ..block import joined, unpack_bits
 from ..errors import PictureError
 from .marks import END, PATH, START
-from .png import COLOURS
+from .png import colour
 
 if TYPE_CHECKING:
     from ..block import Block, Bools, Cell
@@ -99,17 +99,13 @@ def _marks(picture: Picture, block: Block) -> Iterator[str]:
         return
     data = "".join(_line(corners, block.start) for corners in picture.marks.lines(block.start, block.stop))
     if data:
-        line = f'fill="none" stroke="{_colour(PATH)}" stroke-width=".3" stroke-linecap="round" stroke-linejoin="round"'
+        line = f'fill="none" stroke="{colour(PATH)}" stroke-width=".3" stroke-linecap="round" stroke-linejoin="round"'
         yield f'<path class="solution" d="{data}" {line}/>'
     for kind, (row, column) in picture.marks.ends(block.start, block.stop):
         place = f'cx="{column + 0.5:.1f}" cy="{row - block.start + 0.5:.1f}"'
-        yield f'<circle class="{_NAMES[kind]}" {place} r=".35" fill="{_colour(kind)}"/>'
+        yield f'<circle class="{_NAMES[kind]}" {place} r=".35" fill="{colour(kind)}"/>'
 
 
 def _line(corners: list[Cell], start: int) -> str:
     points = [f"{column + 0.5:.1f} {row - start + 0.5:.1f}" for row, column in corners]
     return f"M{points[0]}L{' '.join(points[1:] or points)}"
-
-
-def _colour(kind: int) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*COLOURS[kind])

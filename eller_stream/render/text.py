@@ -44,15 +44,17 @@ _CORNERS = " ╵╷│╶└┌├╴┘┐┤─┴┬┼"  # by the walls that
 _BOX_INSIDES = ("   ", "███", " • ", " S ", " E ")
 BOX_CHARACTERS = "".join(sorted({*_CORNERS, *"".join(_BOX_INSIDES)}))
 _CODE = "utf-32-le"
+_WORD = np.dtype("V16")  # four characters
 
 
-def _codes(text: str) -> NDArray[np.uint32]:
-    return np.frombuffer(text.encode(_CODE), "<u4")
+def _box_words(*texts: str) -> NDArray[np.void]:
+    return np.frombuffer("".join(texts).encode(_CODE), _WORD)
 
 
-_CORNER_CODES = _codes(_CORNERS)
-_INSIDE_CODES = _codes("".join(_BOX_INSIDES)).reshape(-1, 3)
-_SPACE, _LEVEL, _UPRIGHT, _NEWLINE = _codes(" ─│\n")
+_BOX_WALLS = _box_words(*(c + ("───" if k & 4 else "   ") for k, c in enumerate(_CORNERS)))
+_BOX_WALLS_END = _box_words(*(c + "\n  " for c in _CORNERS))
+_BOX_CELLS = _box_words(*(west + inside for inside in _BOX_INSIDES for west in " │"))  # by the wall west, + 2 * tile
+_BOX_CELLS_END = _box_words(" \n  ", "│\n  ")
 
 
 @dataclass(frozen=True)
@@ -131,43 +133,45 @@ def _put_walls(words: NDArray[np.uint32], passages: Bools) -> None:
 
 def _box_lines(picture: Picture, blocks: Iterable[Block]) -> Iterator[bytes]:
     """Yield the lines in UTF-32."""
-    above = np.zeros((1, picture.width + 1), np.bool_)
-    south = None
+    above = np.zeros((1, picture.width + 1), np.uint8)
+    south = np.empty((0, 0), np.uint8)
     for block in portions(blocks, CELLS_AT_ONCE):
         north = np.concatenate([block.north[np.newaxis], block.south[:-1]])
-        upright, level = _upright_walls(block), ~unpack_bits(north, block.width)
-        codes = np.empty((2 * len(block), CELL_COLUMNS * block.width + 2), "<u4")
-        _put_level_lines(codes[::2], level, np.concatenate([above, upright[:-1]]), upright)
-        _put_cell_lines(codes[1::2], upright, picture.contents(block))
-        yield codes.tobytes()
+        upright = _upright_walls(block)
+        words = np.empty((2 * len(block), block.width + 1), _WORD)
+        _put_box_walls(words[::2], north, np.concatenate([above, upright[:-1]]), upright)
+        _put_box_cells(words[1::2], upright, picture.contents(block))
+        yield _box_bytes(words)
         above, south = upright[-1:], block.south[-1:]
-    if south is not None:
-        codes = np.empty((1, CELL_COLUMNS * picture.width + 2), "<u4")
-        _put_level_lines(codes, ~unpack_bits(south, picture.width), above, np.zeros_like(above))
-        yield codes.tobytes()
+    words = np.empty((len(south), picture.width + 1), _WORD)
+    _put_box_walls(words, south, above, np.zeros_like(above))
+    yield _box_bytes(words)
 
 
-def _upright_walls(block: Block) -> Bools:
-    """Return where walls stand west of each cell and east of the last: bools of shape (rows, width + 1)."""
-    walls = np.ones((len(block), block.width + 1), np.bool_)
-    walls[:, 1:] = ~unpack_bits(block.east, block.width)
+def _upright_walls(block: Block) -> Plane:
+    """Return 1 where a wall stands west of a cell, or east of the last: uint8 of shape (rows, width + 1)."""
+    walls = np.ones((len(block), block.width + 1), np.uint8)
+    walls[:, 1:] -= unpack_bits(block.east, block.width)
     return walls
 
 
-def _put_level_lines(codes: NDArray[np.uint32], level: Bools, above: Bools, below: Bools) -> None:
-    """Put lines of walls; given are the level walls in them and the upright ones that come from above and below."""
+def _put_box_walls(words: NDArray[np.void], passages: Plane, above: Plane, below: Plane) -> None:
+    """Put lines of walls with the given openings, packed; from above and below upright walls come."""
+    level = 1 - unpack_bits(passages, words.shape[1] - 1).view(np.uint8)
     corners = above + np.uint8(2) * below
     corners[:, :-1] += np.uint8(4) * level
     corners[:, 1:] += np.uint8(8) * level
-    codes[:, :-1:CELL_COLUMNS] = _CORNER_CODES[corners]
-    for k in (1, 2, 3):
-        codes[:, k:-1:CELL_COLUMNS] = np.where(level, _LEVEL, _SPACE)
-    codes[:, -1] = _NEWLINE
+    words[:, :-1] = _BOX_WALLS[corners[:, :-1]]
+    words[:, -1] = _BOX_WALLS_END[corners[:, -1]]
 
 
-def _put_cell_lines(codes: NDArray[np.uint32], upright: Bools, contents: Plane) -> None:
+def _put_box_cells(words: NDArray[np.void], upright: Plane, contents: Plane) -> None:
     """Put lines of cells between upright walls."""
-    codes[:, :-1:CELL_COLUMNS] = np.where(upright, _UPRIGHT, _SPACE)
-    for k in (1, 2, 3):
-        codes[:, k:-1:CELL_COLUMNS] = _INSIDE_CODES[contents, k - 1]
-    codes[:, -1] = _NEWLINE
+    words[:, :-1] = _BOX_CELLS[upright[:, :-1] + np.uint8(2) * contents]
+    words[:, -1] = _BOX_CELLS_END[upright[:, -1]]
+
+
+def _box_bytes(words: NDArray[np.void]) -> bytes:
+    """Return lines of words without what follows the newlines."""
+    codes = words.view("<u4").reshape(len(words), CELL_COLUMNS * words.shape[1])
+    return codes[:, :-2].tobytes()

@@ -19,9 +19,9 @@ import numpy as np
 
 from ..block import FLOOR, WALL
 from ..errors import PictureError
-from .marks import END, START
+from .marks import END, PATH, START
 from .picture import portions
-from .png import image
+from .png import colour, image
 
 if TYPE_CHECKING:
     from ..block import Block, Cell, Plane
@@ -90,7 +90,11 @@ class TiledMap:
         yield f"], {_ended(size if self.finite else size | {'startx': 0, 'starty': 0})}".encode("ascii")
         objects = list(_objects(picture, lines // 2))
         if objects:
-            layer = _layer(2, "solution", "objectgroup") | {"draworder": "index", "objects": objects}
+            layer = _layer(2, "solution", "objectgroup") | {
+                "draworder": "index",
+                "color": colour(PATH),
+                "objects": objects,
+            }
             yield f",\n{json.dumps(layer)}".encode("ascii")
         yield f"\n], {_ended(size | {'nextobjectid': len(objects) + 1})}\n".encode("ascii")
 
@@ -126,8 +130,10 @@ def _chunks(tiles: Plane, y: int) -> str:
     padded = np.zeros((CHUNK, across * CHUNK), np.uint8)
     padded[: len(tiles), : tiles.shape[1]] = tiles + np.uint8(FIRST_ID)
     chunks = padded.reshape(CHUNK, across, CHUNK).swapaxes(0, 1)
+    listed = _listed(chunks)
+    size = 2 * CHUNK**2  # characters of a chunk, with a comma behind each tile
     rest = f'], "width": {CHUNK}, "height": {CHUNK}, "y": {y}, "x": '
-    return ",\n".join(f'{{"data": [{_listed(chunk)}{rest}{i * CHUNK}}}' for i, chunk in enumerate(chunks))
+    return ",\n".join(f'{{"data": [{listed[i * size : (i + 1) * size - 1]}{rest}{i * CHUNK}}}' for i in range(across))
 
 
 def _listed(numbers: Plane) -> str:
