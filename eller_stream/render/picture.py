@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from ..block import joined
 from ..errors import PictureError
 
 if TYPE_CHECKING:
@@ -72,7 +73,18 @@ def check(renderer: Renderer, picture: Picture) -> None:
 
 
 def portions(blocks: Iterable[Block], most_cells: int) -> Iterator[Block]:
-    """Yield the blocks in pieces of at most so many cells, and one row at least."""
+    """Yield the blocks' rows as many at a time as have at most so many cells, one at least, and fewer at the end.
+
+    So what is drawn does not depend on how the rows came.
+    """
+    waiting: list[Block] = []
     for block in blocks:
+        waiting.append(block)
         step = max(1, most_cells // block.width)
-        yield from (block[i : i + step] for i in range(0, len(block), step))
+        if sum(map(len, waiting)) >= step:
+            rows = joined(waiting)
+            whole = len(rows) - len(rows) % step
+            yield from (rows[i : i + step] for i in range(0, whole, step))
+            waiting = [rows[whole:]] if whole < len(rows) else []
+    if waiting:
+        yield joined(waiting)

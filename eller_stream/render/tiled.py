@@ -64,7 +64,7 @@ class TiledMap:
         """Yield the map."""
         yield self._head()
         lines = 0
-        for tiles in _tiles(picture, blocks) if self.finite else _bands(_tiles(picture, blocks)):
+        for tiles in _bands(_tiles(picture, blocks)):
             if lines:
                 yield b",\n"
             yield (_listed(tiles + np.uint8(FIRST_ID)) if self.finite else _chunks(tiles, lines)).encode("ascii")
