@@ -76,15 +76,14 @@ def _picture(options: argparse.Namespace, file: MazeFile) -> Picture:
     """Return the rows that are asked for; PictureError if the file has none of them."""
     from ..render import Picture
 
-    first = file.header.first_row
-    stop = _stop_of(file)
+    first, behind = file.header.first_row, _stop_of(file)
     start = first if options.rows[0] is None else options.rows[0]
-    wanted = stop if options.rows[1] is None else options.rows[1]
-    if not (first <= start and (stop is None or start < stop) and (wanted is None or start < wanted)):
-        there = f"from {first} on" if stop is None else f"{first} to {stop - 1}" if stop > first else "none at all"
-        raise PictureError(f"{options.file}: there are no rows {start}:{'' if wanted is None else wanted}, but {there}")
-    ends = [row for row in (stop, wanted) if row is not None]
-    return Picture(file.spec.width, start, min(ends) - start if ends else None)
+    stop = min((row for row in (behind, options.rows[1]) if row is not None), default=None)
+    if start < first or (stop is not None and start >= stop):
+        wanted = ":".join("" if row is None else str(row) for row in options.rows)
+        there = f"from {first} on" if behind is None else f"{first} to {behind - 1}"
+        raise PictureError(f"{options.file}: there are no rows {wanted}, but {there if behind != first else 'none'}")
+    return Picture(file.spec.width, start, None if stop is None else stop - start)
 
 
 def _stop_of(file: MazeFile) -> int | None:
