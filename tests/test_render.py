@@ -51,6 +51,15 @@ def test_memory_does_not_grow_with_the_height(renderer):
     assert many < 1.1 * few + 100_000
 
 
+def test_large_cells_take_no_memory_of_their_own():
+    tracemalloc.start()
+    total = sum(map(len, draw(Png(4000, 1), Picture(40, rows=1), [maze(40, 1)])))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert total > 1000
+    assert peak < 2_000_000  # all lines together are 80 MB
+
+
 def test_portions_are_small_and_do_not_depend_on_the_blocks():
     block = maze(10, 25)
     for cuts in ([], [9], [1, 2, 3, 20], [4]):

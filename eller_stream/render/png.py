@@ -14,6 +14,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -38,7 +39,7 @@ COLOURS = {  # each has a contrast of 3:1 and more with the floor and with the w
 }
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _GREY, _PALETTE = 0, 3
-_AS_IT_IS, _FROM_ABOVE = 0, 2
+_AS_IT_IS, _FROM_ABOVE = b"\0", b"\2"  # filters
 _LEVEL = 1
 
 
@@ -75,25 +76,22 @@ class Png:
         if picture.marks is not None:
             yield _chunk(b"PLTE", bytes(part for kind in sorted(COLOURS) for part in COLOURS[kind]))
         compressor = zlib.compressobj(_LEVEL)
-        at_once = PIXELS_AT_ONCE // (2 * (self.cell + self.wall))
-        for block in portions(blocks, at_once):
+        for block in portions(blocks, PIXELS_AT_ONCE // (2 * (self.cell + self.wall))):
             tiles = picture.tiles(block)
             lines = self._lines(tiles if block.start == picture.start else tiles[1:], picture.marks is not None)
-            if data := compressor.compress(lines.data):
+            if data := b"".join(map(compressor.compress, lines)):
                 yield _chunk(b"IDAT", data)
         yield _chunk(b"IDAT", compressor.flush())
         yield _chunk(b"IEND", b"")
 
-    def _lines(self, tiles: Plane, marked: bool) -> Plane:
-        """Return the lines of pixels, each behind its filter: tiles from a line of walls on, or up to one."""
+    def _lines(self, tiles: Plane, marked: bool) -> Iterator[bytes]:
+        """Yield the lines of pixels, each behind its filter: tiles from a line of walls on, or up to one."""
         packed = _packed(np.repeat(tiles, self._sizes(tiles.shape[1]), axis=1), marked)
         heights = self._sizes(len(tiles)) if len(tiles) % 2 else self._sizes(len(tiles) + 1)[1:]
-        first = np.concatenate([[0], np.cumsum(heights)[:-1]])
-        lines = np.zeros((sum(heights), 1 + packed.shape[1]), np.uint8)
-        lines[:, 0] = _FROM_ABOVE
-        lines[first, 0] = _AS_IT_IS
-        lines[first, 1:] = packed
-        return lines
+        same = _FROM_ABOVE + bytes(packed.shape[1])
+        for line, height in zip(packed, heights, strict=True):
+            yield _AS_IT_IS + line.tobytes()
+            yield from repeat(same, height - 1)
 
     def _sizes(self, tiles: int) -> list[int]:
         """Return the pixels of tiles in a row, from a wall on."""
@@ -107,9 +105,9 @@ def colour(kind: int) -> str:
 
 def image(pixels: Plane) -> bytes:
     """Return a small PNG of pixels that are FLOOR or WALL."""
-    lines = np.pad(_packed(pixels, marked=False), ((0, 0), (1, 0)), constant_values=_AS_IT_IS)
+    lines = b"".join(_AS_IT_IS + line.tobytes() for line in _packed(pixels, marked=False))
     header = _header(pixels.shape[1], pixels.shape[0], marked=False)
-    return header + _chunk(b"IDAT", zlib.compress(lines.data)) + _chunk(b"IEND", b"")
+    return header + _chunk(b"IDAT", zlib.compress(lines)) + _chunk(b"IEND", b"")
 
 
 def _header(width: int, height: int, marked: bool) -> bytes:
