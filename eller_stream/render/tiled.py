@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -107,9 +107,8 @@ def tiles_image() -> bytes:
 
 def _tiles(picture: Picture, blocks: Iterable[Block]) -> Iterator[Plane]:
     """Yield the picture's lines of tiles, the first time from the top line on."""
-    plain = replace(picture, marks=None)
     for block in portions(blocks, CELLS_AT_ONCE):
-        yield plain.tiles(block)[0 if block.start == picture.start else 1 :]
+        yield block.tiles()[0 if block.start == picture.start else 1 :]
 
 
 def _bands(pieces: Iterable[Plane]) -> Iterator[Plane]:
