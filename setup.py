@@ -14,6 +14,7 @@ WANTED = os.environ.get("ELLER_STREAM_EXTENSION", "")
 if WANTED not in ("", "yes", "no"):
     sys.exit(f"ELLER_STREAM_EXTENSION is yes, no or unset, not {WANTED!r}")
 
+EXTENSIONS = ["_kernel", "_verify", "_solve"]
 MSVC = sys.platform == "win32"
 FLAGS = ["/O2", "/std:c11"] if MSVC else ["-O3", "-std=c11", "-Wall", "-Wextra"]
 
@@ -38,6 +39,6 @@ def extension(name):
 
 
 setup(
-    ext_modules=[] if WANTED == "no" else [extension("_kernel"), extension("_verify")],
+    ext_modules=[] if WANTED == "no" else [extension(name) for name in EXTENSIONS],
     cmdclass={"bdist_wheel": StableWheel},
 )

@@ -22,11 +22,30 @@ if TYPE_CHECKING:
     from .errors import EllerStreamError as EllerStreamError
     from .errors import FormatError as FormatError
     from .errors import KernelError as KernelError
+    from .errors import NetError as NetError
+    from .errors import SolveError as SolveError
     from .errors import SpecError as SpecError
     from .errors import StoreError as StoreError
     from .errors import StreamError as StreamError
     from .errors import VersionError as VersionError
     from .kernel import BACKEND as BACKEND
+    from .measure import Measurer as Measurer
+    from .measure import Measures as Measures
+    from .net import AsyncRemoteStream as AsyncRemoteStream
+    from .net import ClientLimits as ClientLimits
+    from .net import MazeServer as MazeServer
+    from .net import RemoteStream as RemoteStream
+    from .net import ServerLimits as ServerLimits
+    from .passages import PassageReport as PassageReport
+    from .passages import block_of_passages as block_of_passages
+    from .passages import check_passages as check_passages
+    from .solve import MazeRows as MazeRows
+    from .solve import Path as Path
+    from .solve import farthest_pair as farthest_pair
+    from .solve import shortest_path as shortest_path
+    from .solve import top_and_bottom as top_and_bottom
+    from .solve import tree_overlays as tree_overlays
+    from .solve import tree_path as tree_path
     from .spec import MazeSpec as MazeSpec
     from .spec import Probability as Probability
     from .spec import Schedule as Schedule
@@ -53,12 +72,26 @@ _MODULES = {
         "EllerStreamError",
         "FormatError",
         "KernelError",
+        "NetError",
+        "SolveError",
         "SpecError",
         "StoreError",
         "StreamError",
         "VersionError",
     ),
     "kernel": ("BACKEND",),
+    "measure": ("Measurer", "Measures"),
+    "net": ("AsyncRemoteStream", "ClientLimits", "MazeServer", "RemoteStream", "ServerLimits"),
+    "passages": ("PassageReport", "block_of_passages", "check_passages"),
+    "solve": (
+        "MazeRows",
+        "Path",
+        "farthest_pair",
+        "shortest_path",
+        "top_and_bottom",
+        "tree_overlays",
+        "tree_path",
+    ),
     "spec": ("MazeSpec", "Probability", "Schedule", "seed_from_text"),
     "store": ("MazeFile", "MazeWriter"),
     "stream": ("EllerStream", "RowStream"),

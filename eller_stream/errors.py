@@ -10,6 +10,7 @@
     ├── SolveError      a path asked for where there is none
     ├── PictureError    a picture that its format cannot hold
     ├── StoreError      a file that cannot be written or read as asked
+    ├── NetError        a conversation over a socket that went wrong: refused, broken off, not understood
     ├── CapacityError   more memory than the machine gives (also a MemoryError)
     └── KernelError     the kernel asked for is not there (also an ImportError)
 
@@ -56,6 +57,10 @@ class PictureError(EllerStreamError):
 
 class StoreError(EllerStreamError):
     """A maze file cannot be written or read as asked."""
+
+
+class NetError(EllerStreamError):
+    """A conversation over a socket went wrong: refused, broken off, or not understood."""
 
 
 class CapacityError(EllerStreamError, MemoryError):

@@ -265,7 +265,7 @@ class FrameDecoder:
         return decoder
 
     def feed(self, data: bytes | bytearray | memoryview) -> None:
-        """Take bytes. `bytes` are kept as they are, other buffers are copied; after an error nothing is kept."""
+        """Take bytes. What is read-only is kept as it is, other buffers are copied; after an error nothing is kept."""
         if self._error is None:
             self._bytes.feed(data)
 
@@ -503,7 +503,8 @@ class _Bytes:
         if len(self):
             self._more += data
         else:
-            self._front = memoryview(data if isinstance(data, bytes) else bytes(memoryview(data)))
+            view = memoryview(data)
+            self._front = view if view.readonly else memoryview(bytes(view))
 
     def peek(self, size: int) -> memoryview:
         """Return the first `size` bytes, which must be there, as a view of immutable bytes."""

@@ -16,6 +16,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 def pytest_addoption(parser):
     parser.addoption("--without-c", action="store_true", help="leave the C backend out (it was not built)")
+    parser.addoption("--without-micropython", action="store_true", help="leave MicroPython out (no node, no npm)")
 
 
 def pytest_generate_tests(metafunc):

@@ -22,8 +22,8 @@ HOUSE = [
     ["partition"],
     ["stream", "uniform"],
     ["bands"],
-    ["_verify", "verify"],
-    ["solve"],
+    ["_verify", "verify", "passages"],
+    ["_solve", "solve"],
     ["measure"],
     ["frames"],
     ["store"],
@@ -193,7 +193,23 @@ def test_numpy_is_not_imported_before_rows_are_made(name, asked, request):
 
 
 @pytest.mark.parametrize(
-    "name", ["stream", "verify", "frames", "store", "window", "partition", "block", "coins", "sealed", "_step"]
+    "name",
+    [
+        "stream",
+        "verify",
+        "frames",
+        "store",
+        "window",
+        "passages",
+        "solve",
+        "measure",
+        "errors",
+        "partition",
+        "block",
+        "coins",
+        "sealed",
+        "_step",
+    ],
 )
 def test_each_module_can_be_the_first_to_be_imported(name):
     modules = loaded(f"import eller_stream.{name}")

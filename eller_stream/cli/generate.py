@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,8 +16,8 @@ from ..errors import CutShortError
 from .pictures import (
     add_picture_options,
     check_picture_options,
-    format_of,
     mend,
+    named_format,
     renderer_of,
     write_tiles_beside,
 )
@@ -69,17 +69,25 @@ class _Sink(Protocol):
 
 def run(options: argparse.Namespace) -> int:
     """Run the command and return its exit code."""
-    form = _format_of(options)
+    from ..store import MazeWriter
+    from ..stream import EllerStream
+
+    form = format_of(options)
     spec = _spec(options)
-    if options.resume and _is_complete(options, spec):
-        return OK
+    if not options.resume:
+        return write(options, new_output(options, form, EllerStream.from_spec(spec)))
+    return OK if _is_complete(options, spec) else write(options, MazeWriter.resume(options.out, spec))
+
+
+def write(options: argparse.Namespace, output: AbstractContextManager[_Sink], *, finishes: bool = True) -> int:
+    """Write all rows to an output and return the exit code; Ctrl-C `finishes` the maze, or gives it up."""
     started = time.perf_counter()
     gone = False
     with _Interrupt() as interrupt:
         try:
-            with _open_sink(options, form, spec) as sink:
+            with output as sink:
                 before = sink.rows
-                _write_rows(sink, interrupt)
+                _write_rows(sink, interrupt, finishes)
         except BrokenPipeError:
             gone = True
             forget_stdout()
@@ -114,10 +122,11 @@ def _is_complete(options: argparse.Namespace, spec: MazeSpec) -> bool:
     return True
 
 
-def _format_of(options: argparse.Namespace) -> str:
+def format_of(options: argparse.Namespace) -> str:
+    """Return the format that OUT or --format asks for; UsageError for one that does not go with the rest."""
     from ..render import FORMATS
 
-    form = format_of(options, (MAZE_FORMAT, *FORMATS), MAZE_FORMAT)
+    form = named_format(options, (MAZE_FORMAT, *FORMATS), MAZE_FORMAT)
     check_picture_options(options, form)
     if options.json and options.out == STDIO:
         raise UsageError("--json prints on stdout, where the maze goes: give OUT a name")
@@ -129,23 +138,19 @@ def _format_of(options: argparse.Namespace) -> str:
 
 
 @contextmanager
-def _open_sink(options: argparse.Namespace, form: str, spec: MazeSpec) -> Iterator[_Sink]:
-    """Give what writes the rows; the file takes its name when the body ends well."""
-    from ..render import Picture, PictureWriter, check
+def new_output(
+    options: argparse.Namespace, form: str, stream: RowStream, rows_per_frame: int | None = None
+) -> Iterator[_Sink]:
+    """Give what writes the rows to a new file; it takes its name when the body ends well."""
+    from ..render import PictureWriter, check, picture_of
     from ..store import MazeWriter, open_output, write_all
-    from ..stream import EllerStream
 
-    if options.resume:
-        with MazeWriter.resume(options.out, spec) as writer:
-            yield writer
-        return
-    stream = EllerStream.from_spec(spec)
     if form == MAZE_FORMAT:
-        with MazeWriter(options.out, stream, force=options.force) as writer:
+        with MazeWriter(options.out, stream, force=options.force, rows_per_frame=rows_per_frame) as writer:
             yield writer
         return
     renderer = renderer_of(options, form)
-    check(renderer, Picture(spec.width, rows=spec.height))
+    check(renderer, picture_of(stream))
     with open_output(options.out, force=options.force) as output:
         write_tiles_beside(options, form)
         pictures = PictureWriter(partial(write_all, output), stream, renderer)
@@ -154,14 +159,16 @@ def _open_sink(options: argparse.Namespace, form: str, spec: MazeSpec) -> Iterat
         mend(output, pictures.mended_beginning())
 
 
-def _write_rows(sink: _Sink, interrupt: _Interrupt) -> None:
-    """Write until the maze ends, or until Ctrl-C, which ends it with its merging row."""
+def _write_rows(sink: _Sink, interrupt: _Interrupt, finishes: bool) -> None:
+    """Write until the rows end, or until Ctrl-C, which ends the maze with its merging row if it `finishes` it."""
     stream = sink.stream
     at_once = 1 << max(1, _CELLS_AT_ONCE // stream.spec.width).bit_length() - 1  # whole frames, both powers of two
     with _progress(sink) as tell:
         while not interrupt.asked and sink.write(at_once):
             tell()
     if interrupt.asked and stream.position != stream.height:
+        if not finishes:
+            raise KeyboardInterrupt
         stream.finalize()
         sink.write(1)
 

@@ -39,7 +39,7 @@ def _pixels(text: str) -> int:
     return int(text)
 
 
-def format_of(options: argparse.Namespace, known: Iterable[str], for_stdout: str) -> str:
+def named_format(options: argparse.Namespace, known: Iterable[str], for_stdout: str) -> str:
     """Return the format that --format or OUT's ending names; UsageError if it is none of those known."""
     ending = Path(options.out).suffix.removeprefix(".").lower()
     form: str = options.format or (for_stdout if options.out == STDIO else ending)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import PictureError, StoreError
-from .pictures import add_picture_options, format_of, mend, renderer_of, write_tiles_beside
+from .pictures import add_picture_options, mend, named_format, renderer_of, write_tiles_beside
 from .say import OK, UsageError, quantity, say, size
 from .solve import FARTHEST, TOP_BOTTOM, maze_rows, path_between, suggested_ends
 from .words import STDIO
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     from ..render import FORMATS, check
     from ..store import MazeFile
 
-    form = format_of(options, FORMATS, "txt")
+    form = named_format(options, FORMATS, "txt")
     renderer = renderer_of(options, form)
     if (options.solve or options.ends) and not renderer.shows_marks:
         raise UsageError(f"{form} shows neither paths nor ends: no --solve and no --ends")

@@ -1,14 +1,21 @@
-"""The words that several commands share: the parser, and the options that make a spec."""
+"""The words that several commands share: the parser, the options that make a spec, and limits of a socket."""
 
 from __future__ import annotations
 
 import argparse
 import re
 import sys
-from typing import NoReturn
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
+from ..errors import NetError
 from ..spec import MazeSpec, seed_from_text
-from .say import WRONG_USE, say
+from .say import WRONG_USE, UsageError, say
+
+if TYPE_CHECKING:
+    from ..net.limits import ClientLimits, ServerLimits
+
+    AnyLimits = TypeVar("AnyLimits", ServerLimits, ClientLimits)
 
 STDIO = "-"
 
@@ -22,10 +29,10 @@ class Parser(argparse.ArgumentParser):
         sys.exit(WRONG_USE)
 
 
-def add_spec(parser: argparse.ArgumentParser) -> None:
-    """Add the options that make a spec."""
+def add_spec(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Add the options that make a spec; without `required` the width may be left out."""
     add = parser.add_argument
-    add("--width", type=int, required=True, metavar="W", help="cells in a row")
+    add("--width", type=int, required=required, metavar="W", help="cells in a row")
     add("--rows", type=int, metavar="N", help="rows of the maze; endless without")
     seeds = parser.add_mutually_exclusive_group()
     seeds.add_argument("--seed", type=int, metavar="S", help="0 to 2**64 - 1; drawn and told without")
@@ -75,3 +82,36 @@ def schedule(text: str) -> float | list[tuple[int, float]]:
         return [(int(row), float(p)) for row, p in pairs]
     except ValueError:
         raise argparse.ArgumentTypeError(f"a number, or row:number,row:number..., not {text!a}") from None
+
+
+_LIMITS: dict[str, tuple[type[int] | type[float], str]] = {
+    "max_frame": (int, "bytes of a frame (64 MiB)"),
+    "max_width": (int, "cells in a row (2**20 to serve, 2**24 to fetch)"),
+    "max_band_cells": (int, "key interval or band times width (2**28)"),
+    "max_schedule": (int, "pairs of a schedule (256)"),
+    "max_seek_cells": (int, "cells carved on the way to a row (2**32)"),
+    "clients": (int, "clients at a time (64)"),
+    "idle": (float, "seconds without progress (60)"),
+    "rate": (float, "bytes a second to each client (no limit)"),
+    "ahead": (int, "frames sent before they are taken (16)"),
+    "workers": (int, "threads that carve (one for each core)"),
+    "connect": (float, "seconds to reach the server (10)"),
+    "attempts": (int, "times to look for a server that went away (8)"),
+}
+
+
+def add_limits(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add options for limits of a socket."""
+    group = parser.add_argument_group("limits")
+    for name in names:
+        number, meaning = _LIMITS[name]
+        group.add_argument(f"--{name.replace('_', '-')}", type=number, metavar="N", help=meaning)
+
+
+def limits_of(options: argparse.Namespace, defaults: AnyLimits) -> AnyLimits:
+    """Return the limits, with those that the options tell; UsageError for a value that is none."""
+    told = {name: getattr(options, name) for name in _LIMITS if getattr(options, name, None) is not None}
+    try:
+        return replace(defaults, **told)
+    except NetError as error:
+        raise UsageError(str(error)) from None

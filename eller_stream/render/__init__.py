@@ -45,6 +45,12 @@ def draw(renderer: Renderer, picture: Picture, blocks: Iterable[Block]) -> Itera
     return renderer.draw(picture, blocks)
 
 
+def picture_of(stream: RowStream) -> Picture:
+    """Return the rows that are left of a stream as a picture to be drawn."""
+    left = None if stream.height is None else stream.height - stream.position
+    return Picture(stream.spec.width, stream.position, left)
+
+
 class PictureWriter:
     """Draws a stream's rows, from where it stands, in bounded memory.
 
@@ -59,8 +65,7 @@ class PictureWriter:
     def __init__(self, write: Callable[[bytes], object], stream: RowStream, renderer: Renderer) -> None:
         self.rows = self.bytes_written = 0
         self._write, self.stream, self._renderer = write, stream, renderer
-        left = None if stream.height is None else stream.height - stream.position
-        self._picture = Picture(stream.spec.width, stream.position, left)
+        self._picture = picture_of(stream)
         self._pieces = draw(renderer, self._picture, self._blocks())
 
     def write(self, rows: int) -> int:
