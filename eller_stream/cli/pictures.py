@@ -9,7 +9,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import StoreError
 from .say import UsageError, say
 from .words import STDIO
 
@@ -92,27 +91,20 @@ def _for_terminal() -> dict[str, Any]:
 
 
 def write_tiles_beside(options: argparse.Namespace, form: str) -> None:
-    """Write the picture of a Tiled map's tiles next to it, unless it is there."""
+    """Write the picture of a Tiled map's tiles next to it, unless one is there, which may be nicer."""
     from ..render.tiled import tiles_image
     from ..store import open_output, write_all
 
     path = _tiles_beside(options.out)
-    if form != "tmj" or options.out == STDIO or _holds(path, tiles_image()):
+    if form != "tmj" or options.out == STDIO or path.exists():
         return
-    try:
-        with open_output(path, force=options.force) as output:
-            write_all(output, tiles_image())
-    except StoreError as error:
-        raise StoreError(f"{error} (it would hold the tiles of {options.out})") from None
+    with open_output(path, force=options.force) as output:
+        write_all(output, tiles_image())
 
 
 def _tiles_beside(out: str) -> Path:
     name = "maze" if out == STDIO else Path(out).stem
     return Path(out).with_name(f"{name}-tiles.png")
-
-
-def _holds(path: Path, data: bytes) -> bool:
-    return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
 
 
 def mend(output: PartFile | StandardOutput, beginning: bytes | None) -> None:
