@@ -34,7 +34,7 @@ MAX_KEY_CELLS = 2**34
 MAX_BAND_CELLS = 2**34
 MAX_DEFAULT_BAND_CELLS = 2**32
 MAX_WILSON_SHAPE = 64
-MAX_UNIFORM_WIDTH = 2**15
+MAX_UNIFORM_WIDTH = 2**14
 MAX_TUNNELS_PER_CELL = 64
 MAX_WEIGHT = 65_536
 MAX_PULL = 64
@@ -67,7 +67,7 @@ class MazeSpec:
     """Everything that determines a maze: its rows follow from this and from nothing else.
 
     algorithm     "eller"; one carved in bands: "dfs", "prim", "wilson", "random_walk"; or "uniform"
-    width         cells in a row, 1 to 2**31 - 1, of uniform to 2**15
+    width         cells in a row, 1 to 2**31 - 1, of uniform to 2**14
     seed          0 to 2**64 - 1; None draws one from the operating system
     height        rows of the whole maze, 1 to 2**48; None: endless until `finalize()`
     loops         probability that a closed inner wall opens after all; number or schedule

@@ -21,7 +21,7 @@
 typedef uint64_t word;
 typedef uint32_t number;
 
-enum { MAX_WIDTH = 1 << 15 };
+enum { MAX_WIDTH = 1 << 14 };
 #define GOLDEN 0x9E3779B97F4A7C15u
 #define ENDLESS UINT64_MAX
 #define NEGLIGIBLE 0x1p-64

@@ -129,7 +129,8 @@ def _weight(k: int, width: int) -> float:
 
 def _add_wave(sums: Floats, cosine: Floats, k: int, weight: float) -> None:
     """Add a wave to the sums of all distances."""
-    sums += weight * cosine[np.arange(len(sums)) * k % len(cosine)]
+    places = np.arange(len(sums), dtype=np.uint32) * np.uint32(k) % np.uint32(len(cosine))
+    sums += weight * cosine[places]
 
 
 def _top(k: int, width: int) -> float:
