@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .stream import RowStream as RowStream
     from .streams import open_stream as open_stream
     from .streams import restore_stream as restore_stream
+    from .uniform import UniformStream as UniformStream
     from .verify import Fault as Fault
     from .verify import Report as Report
     from .verify import Verifier as Verifier
@@ -103,6 +104,7 @@ _MODULES = {
     "store": ("MazeFile", "MazeWriter"),
     "stream": ("EllerStream", "RowStream"),
     "streams": ("open_stream", "restore_stream"),
+    "uniform": ("UniformStream",),
     "verify": ("Fault", "Report", "Verifier"),
     "window": ("RowSource", "Scroller", "Window"),
 }

@@ -21,6 +21,8 @@ HOUSE = [
     ["block"],
     ["_step", "_kernel", "kernel"],
     ["partition"],
+    ["state"],
+    ["openings"],
     ["stream", "uniform"],
     ["bands"],
     ["streams"],

@@ -1,6 +1,6 @@
 """The jobs by name, in the order in which they run; each is a module with `TITLE` and `run`."""
 
-from . import bands, generate, iterate, read, socket, solve, verify, window, without_compiler
+from . import bands, generate, iterate, read, socket, solve, uniform, verify, window, without_compiler
 
 JOBS = {
     "read": read,
@@ -9,6 +9,7 @@ JOBS = {
     "generate": generate,
     "verify": verify,
     "bands": bands,
+    "uniform": uniform,
     "solve": solve,
     "socket": socket,
     "window": window,
