@@ -82,7 +82,9 @@ def path(tmp_path):
 # ---- a view is a slice -----------------------------------------------------------------------------
 
 moves = st.lists(
-    st.tuples(st.sampled_from(["scroll", "jump", "view", "resize"]), st.integers(-ROWS - 5, ROWS + 5)), min_size=1, max_size=12
+    st.tuples(st.sampled_from(["scroll", "jump", "view", "resize"]), st.integers(-ROWS - 5, ROWS + 5)),
+    min_size=1,
+    max_size=12,
 )
 
 
