@@ -263,7 +263,8 @@ class MazeApp(App[bool]):
             return
         block, at_end, way = self.shown
         self.left = max(0, min(self.left, block.width - self.cells_wide))
-        self._view.show(canvas_of(block, way, self.left, self._view.size.width, self._charset))
+        if len(block):
+            self._view.show(canvas_of(block, way, self.left, self._view.size.width, self._charset))
         solution = None if not self.solution else way is not None
         line = words.state(
             self.spec, block, at_end=at_end, speed=None if self.paused else self.speed, solution=solution

@@ -53,6 +53,7 @@ class Canvas:
 def canvas_of(block: Block, way: Path | None, left: int, columns: int, charset: str) -> Canvas:
     """Return a block's rows, 2 * rows + 1 lines, from cell `left` on, `columns` characters wide or fewer at the edge.
 
+    block    one row or more
     way      drawn over them, None: nothing
     charset  "ascii" or "unicode"
     """
