@@ -142,6 +142,7 @@ def test_a_program_plays_2000_rows_at_a_steady_memory(runner):
         game.frame(1 / 15)
         assert game.run.alive
         assert len(game.run.rows) <= runner.ROWS + 4
+        assert game.run.rows[0].index == game.run.first
         memory.setdefault(game.run.score // 500, resident_bytes())
     assert game.run.speed == runner.FASTEST
     assert memory[4] - memory[1] < 2**20
