@@ -491,18 +491,19 @@ def test_a_file_that_grows(tmp_path):
     asyncio.run(test())
 
 
-def test_a_file_of_few_rows_and_one_of_none(tmp_path):
+@pytest.mark.parametrize(("rows", "said"), [(2, "rows 0 to 1, the end"), (0, "no rows yet")])
+def test_a_file_of_few_rows_or_none(tmp_path, rows, said):
+    path = tmp_path / "maze.emz"
+    write(path, MazeSpec(16, seed=3), rows)
+
     async def test():
-        for rows in (2, 0):
-            path = tmp_path / f"{rows}.emz"
-            write(path, MazeSpec(16, seed=3), rows)
-            app = MazeApp(MazeFile(path, follow=5))
-            async with app.run_test(size=(101, 24)) as pilot:
-                await until(pilot, lambda: state(app))
-                await press(pilot, "s", "down", "pageup", "end", "g", "0", "enter")
-                assert len(app.shown.block) == rows
-                assert state(app).startswith("rows 0 to 1, the end" if rows else "no rows yet")
-                assert not app._notifications
+        app = MazeApp(MazeFile(path, follow=5))
+        async with app.run_test(size=(101, 24)) as pilot:
+            await until(pilot, lambda: state(app))
+            await press(pilot, "s", "down", "pageup", "end", "g", "0", "enter")
+            assert len(app.shown.block) == rows
+            assert state(app).startswith(said)
+            assert not app._notifications
 
     asyncio.run(test())
 
