@@ -57,8 +57,8 @@ class RowSource(Protocol):
     def read(self, row: int, rows: int, /) -> Block:
         """Return `rows` rows from `row` on, which `approach` has led to."""
 
-    def finalize(self, row: int, /) -> None:
-        """Make `row`, which `approach` has led to, the last."""
+    def finalize(self, row: int, rows: int, /) -> None:
+        """End the maze after `rows` rows from `row` on, which `approach` has led to."""
 
     def snapshot(self, row: int, /) -> bytes:
         """Return the state before `row`, which `approach` has led to."""
@@ -127,10 +127,10 @@ class StreamSource:
         while self._kept and self._kept[-1][0] >= row:
             self._kept.pop()
 
-    def finalize(self, row: int) -> None:
-        """Make `row` the last; StreamError if that was done before. States kept until then know nothing of it."""
+    def finalize(self, row: int, rows: int) -> None:
+        """End the maze; StreamError if that was done before. States kept until then know nothing of it."""
         assert self._stream.position == row
-        self._stream.finalize()
+        self._stream.finalize(rows)
         self._kept.clear()
 
     def snapshot(self, row: int) -> bytes:
@@ -178,9 +178,9 @@ class FileSource:
         """Return the rows."""
         return self._maze.read(row, rows)
 
-    def finalize(self, row: int) -> None:
+    def finalize(self, row: int, rows: int) -> None:
         """Refuse: a file is as long as it is."""
-        raise StreamError(f"a file is offered here, so row {row} cannot be made its last one")
+        raise StreamError(f"a file is offered here, so row {row + rows - 1} cannot be made its last one")
 
     def snapshot(self, row: int) -> bytes:
         """Refuse: a file has rows, the states come from `states`."""
