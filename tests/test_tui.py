@@ -360,6 +360,17 @@ async def test_another_algorithm_and_another_seed():
 
 
 @piloted
+async def test_an_algorithm_that_has_no_mazes_so_narrow_is_passed_over():
+    async with running(EllerStream(1, seed=3), another=open_stream) as (app, pilot):
+        seen = []
+        for _ in ALGORITHMS[1:]:
+            await press(pilot, "a")
+            seen.append(app.spec.algorithm)
+        assert seen == [name for name in (*ALGORITHMS[1:], ALGORITHMS[0]) if name != "random_walk"]
+        assert not app._notifications
+
+
+@piloted
 async def test_the_solution_on_and_off():
     async with running(charset=UNICODE) as (app, pilot):
         await press(pilot, "pagedown")

@@ -12,7 +12,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from rich.segment import Segment
@@ -25,7 +27,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from ..errors import CapacityError, EllerStreamError, StreamError
+from ..errors import CapacityError, EllerStreamError, SpecError, StreamError
 from ..render.text import ASCII, CELL_COLUMNS
 from ..spec import ALGORITHMS, MAX_ROW, MazeSpec
 from ..window import Scroller
@@ -325,13 +327,15 @@ class MazeApp(App[bool]):
         self._ask(lambda: self._change(self._with_next_algorithm()))
 
     def _with_next_algorithm(self) -> MazeSpec:
-        """Return the spec with the next algorithm; the first spec's has its options again."""
+        """Return the spec with the next algorithm that has such mazes; the first spec has its options again."""
         first, now = self._first_spec, self.spec
-        name = ALGORITHMS[(ALGORITHMS.index(now.algorithm) + 1) % len(ALGORITHMS)]
-        if name == first.algorithm:
-            return replace(first, seed=now.seed)
         options: dict[str, Any] = {each: getattr(now, each) for each in ("width", "seed", "height", "loops", "braid")}
-        return MazeSpec(algorithm=name, **options)
+        behind = ALGORITHMS.index(now.algorithm) + 1
+        following = ALGORITHMS[behind:] + ALGORITHMS[:behind]
+        for name in takewhile(lambda name: name != first.algorithm, following):
+            with suppress(SpecError):
+                return MazeSpec(algorithm=name, **options)
+        return replace(first, seed=now.seed)
 
     def action_seed(self) -> None:
         """Show a maze of another seed."""
