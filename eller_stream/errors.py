@@ -10,7 +10,8 @@
     ├── SolveError      a path asked for where there is none
     ├── StoreError      a file that cannot be written or read as asked
     ├── CapacityError   more memory than the machine gives (also a MemoryError)
-    └── KernelError     the kernel asked for is not there (also an ImportError)
+    ├── KernelError     the kernel asked for is not there (also an ImportError)
+    └── BenchError      something that cannot be measured here
 
 A message says what came and what was expected. Errors of the operating system
 (a full disk, a missing folder) stay the OSError they are.
@@ -59,3 +60,7 @@ class CapacityError(EllerStreamError, MemoryError):
 
 class KernelError(EllerStreamError, ImportError):
     """The kernel that was asked for is not there."""
+
+
+class BenchError(EllerStreamError):
+    """What was to be measured failed, or cannot be measured on this machine."""

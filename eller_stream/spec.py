@@ -8,7 +8,6 @@ that equal mazes have equal specs.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import reprlib
 from collections.abc import Iterable, Mapping
@@ -208,6 +207,8 @@ class MazeSpec:
 
 def seed_from_text(text: str) -> int:
     """Return the seed that a text stands for: SHA-256 of its UTF-8 bytes, the first eight, big-endian."""
+    import hashlib  # not at the top: it loads OpenSSL, 3 MB of memory that a stream has no use for
+
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 

@@ -14,11 +14,11 @@ from typing import Any, NoReturn
 
 from .. import __version__
 from ..errors import EllerStreamError, SpecError
-from . import generate, info, solve, verify
+from . import bench, generate, info, solve, verify
 from .say import INTERRUPTED, NO, OK, WRONG_USE, UsageError, fail, forget_stdout
 from .words import Parser
 
-COMMANDS = {"generate": generate, "info": info, "verify": verify, "solve": solve}
+COMMANDS = {"generate": generate, "info": info, "verify": verify, "solve": solve, "bench": bench}
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -1,6 +1,6 @@
 """Measures everything side by side, prints a table and keeps a record.
 
-    python benchmarks/run.py [--only NAME ...] [--json OUT] [--quick]
+    python -m benchmarks [--only NAME ...] [--json OUT] [--quick]
 
 It measures the eller_stream that a plain import finds. README.md beside this file tells what the figures mean.
 """
@@ -11,10 +11,11 @@ import argparse
 import json
 from pathlib import Path
 
-from jobs import JOBS
-from measure import NotHereError, Options, Result
-from report import record, show
 from rich.console import Console
+
+from .jobs import JOBS
+from .measure import NotHereError, Options, Result
+from .report import record, show
 
 
 def main() -> None:
