@@ -29,6 +29,9 @@ def show(console: Console, results: dict[str, tuple[str, Result]]) -> None:
             table.add_section()
     console.print(figures)
     console.print(rates)
+    for _, result in results.values():
+        for sentence in result.settings.get("left_out", []):
+            console.print(f"left out: {sentence}", markup=False)
     console.print(in_words(facts()))
 
 

@@ -135,3 +135,83 @@ def test_a_job_that_the_machine_cannot_run_is_left_out():
 def test_without_a_c_compiler_its_yardstick_is_left_out(needs_c):
     ran = run("--quick", "--only", "read", ELLER_STREAM_KERNEL="c", CC="no-such-compiler")
     assert "read is left out: there is no C compiler 'no-such-compiler'" in ran.stderr
+
+
+def test_a_plot_of_what_can_be_plotted(tmp_path):
+    ran = run("--quick", "--only", "lean", "curve", "--plots", tmp_path, "--json", tmp_path / "record.json")
+    assert [file.name for file in tmp_path.glob("*.svg")] == ["curve.svg"]
+    assert "eller-stream generate" in (tmp_path / "curve.svg").read_text()
+    figures = {
+        figure["name"]: figure
+        for figure in json.loads((tmp_path / "record.json").read_text())["jobs"]["lean"]["figures"]
+    }
+    assert figures["generate, width 1,000"]["target"] == 40.0
+    assert figures["import eller_stream, beyond numpy and msgpack"]["target"] == 4.0
+    assert figures["generate, width 1,000"]["reached"] < 60  # with room for other versions of numpy
+    assert all(figure["reached"] < 8 for name, figure in figures.items() if name.endswith("beyond numpy and msgpack"))
+    assert "generate, width 10,000,000" in ran.stdout
+
+
+# ---- the field ------------------------------------------------------------------------------------
+
+NEAR = """
+import sys, time
+package, algorithm, width, height = sys.argv[1:]
+if algorithm == "fails" or (algorithm == "wide fails" and int(width) > 100):
+    sys.exit("what went wrong")
+time.sleep(60 if algorithm == "slow" else 0)
+print(0.5)
+"""
+
+
+def test_who_fails_or_is_slow_is_left_out_by_name(load, monkeypatch, tmp_path):
+    field, install = load("jobs.field"), load("field.install")
+    (tmp_path / "near.py").write_text(NEAR)
+    kinds = ["", "fails", "wide fails", "slow"]
+    found = {
+        install.Generator("", "one" if kind else "eller_stream", "", kind, kind or "Eller"): [
+            sys.executable,
+            str(tmp_path / "near.py"),
+            "package",
+            kind,
+        ]
+        for kind in kinds
+    }
+    monkeypatch.setattr(field, "commands", lambda _: (found, ["another: it could not be installed here"]))
+    monkeypatch.setattr(field, "SIZES", (100, 200))
+    monkeypatch.setattr(field, "SECONDS", 1.0)
+    result = field.run(load("measure").Options())
+    assert result.settings["left_out"] == [
+        "another: it could not be installed here",
+        "one, fails, 100 x 100: what went wrong",
+        "one, slow, 100 x 100: not done in 1 seconds",
+        "one, wide fails, 200 x 200: what went wrong",
+    ]
+    assert [samples.name for samples in result.samples if samples.unit == "million cells/s"] == [
+        "eller_stream, Eller, 100 x 100",
+        "one, wide fails, 100 x 100",
+        "eller_stream, Eller, 200 x 200",
+    ]
+    assert result.samples[0].values == (0.02, 0.02, 0.02)
+    assert [figure.name for figure in result.figures] == ["eller_stream against one, wide fails, 100 x 100"]
+    assert [panel.title for panel in field.panels(result)] == ["Rate", "Memory"]
+
+
+def test_a_generator_that_cannot_be_installed_is_named(load, monkeypatch, tmp_path):
+    install = load("field.install")
+    monkeypatch.setattr(install, "_works", lambda *_: False)
+    found, missing = install.commands(tmp_path)
+    assert list(found) == [install.OURS]
+    assert len(missing) == len(install.FIELD)
+    assert "pydaedalus, Eller: pydaedalus could not be installed here" in missing
+
+
+def test_the_runner_makes_our_maze(load):
+    install = load("field.install")
+    done = subprocess.run(
+        [sys.executable, "-P", install.HERE / "generators.py", "eller_stream", "", "30", "20"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert float(done.stdout) > 0

@@ -1,6 +1,6 @@
-"""The jobs by name, in the order in which they run; each is a module with `TITLE` and `run`."""
+"""The jobs by name, in the order in which they run: modules with `TITLE` and `run`; some have `panels`, their plots."""
 
-from . import generate, iterate, read, solve, verify, window, without_compiler
+from . import curve, field, generate, iterate, lean, read, solve, verify, window, without_compiler
 
 JOBS = {
     "read": read,
@@ -10,4 +10,7 @@ JOBS = {
     "verify": verify,
     "solve": solve,
     "window": window,
+    "lean": lean,
+    "curve": curve,
+    "field": field,
 }
