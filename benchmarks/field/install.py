@@ -75,7 +75,7 @@ def _from_pypi(folder: Path, package: str, python: str = sys.executable) -> list
 def _from_pypi_long_ago(folder: Path, package: str) -> list[str] | None:
     """Install what does not compile for a Python newer than 3.7; OLD_PYTHON may name one."""
     pythons = (python for python in OLD_PYTHONS if _works(python, "--version"))
-    return next(filter(None, (_from_pypi(folder / python, package, python) for python in pythons)), None)
+    return next(filter(None, (_from_pypi(folder / Path(python).name, package, python) for python in pythons)), None)
 
 
 def _from_npm(folder: Path, package: str) -> list[str] | None:

@@ -31,6 +31,7 @@ FILE_WIDTH = 1_000
 FILE_HEIGHTS = {"c": 1_000, "python": 300}
 FOLD = 100
 FLAT = 1.02
+SEARCH_SHARE = 0.5
 
 _CELLS_AT_ONCE = 2**18
 _MICRO_CELLS_AT_ONCE = 2**13
@@ -140,15 +141,14 @@ class Surveyor:
         self.survey = Survey()
         self._folder, self._limits = folder, limits
         self._until = time.monotonic() + seconds
-        self._search_until = time.monotonic() + seconds / 2
+        self._search_until = time.monotonic() + SEARCH_SHARE * seconds
         self._confines: dict[str, Confines] = {}
 
     def run(self) -> Survey:
         """Measure everything and return what came of it."""
         for backend in backends_here():
             self._confine(backend)
-        for limit in self._limits:
-            self.survey.widest += (self._widest(backend, limit) for backend in backends_here())
+        self._search()
         for backend in backends_here():
             self._measure(backend)
         return self.survey
@@ -204,7 +204,14 @@ class Surveyor:
             Measured(task.what, task.backend, task.width, done.rows, done.seconds, done.state_bytes, ran.peak_bytes)
         ]
 
-    def _widest(self, backend: str, limit: Limit) -> Widest:
+    def _search(self) -> None:
+        """Search the widest maze of each backend under each limit; each search may take its share of the time left."""
+        searches = [(backend, limit) for backend in backends_here() for limit in self._limits]
+        for left, (backend, limit) in zip(range(len(searches), 0, -1), searches, strict=True):
+            now = time.monotonic()
+            self.survey.widest.append(self._widest(backend, limit, now + (self._search_until - now) / left))
+
+    def _widest(self, backend: str, limit: Limit, until: float) -> Widest:
         """Search the widest maze under a limit, by trying, between one that fits and one that does not."""
         if limit.name not in self.survey.confined[backend]:
             return Widest(backend, limit.name, None, True)
@@ -219,7 +226,7 @@ class Surveyor:
 
         low, high = 0, _last_step() + 1  # the narrowest fits: the backend started with it
         while high - low > 1:
-            if time.monotonic() >= self._search_until:
+            if time.monotonic() >= until:
                 return Widest(backend, limit.name, _width(low), False)
             middle = (low + high) // 2
             low, high = (middle, high) if fits(middle) else (low, middle)
