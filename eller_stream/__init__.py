@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .bands import random_walk_map as random_walk_map
     from .block import Block as Block
     from .block import Row as Row
+    from .errors import BenchError as BenchError
     from .errors import BlockError as BlockError
     from .errors import CapacityError as CapacityError
     from .errors import CutShortError as CutShortError
@@ -73,6 +74,7 @@ _MODULES = {
     "bands": ("BandStream", "random_walk_map"),
     "block": ("Block", "Row"),
     "errors": (
+        "BenchError",
         "BlockError",
         "CapacityError",
         "CutShortError",
