@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from .. import __version__
 from ..errors import EllerStreamError, SpecError
-from . import fetch, generate, info, serve, solve, verify
+from . import fetch, generate, info, serve, solve, verify, view
 from .say import INTERRUPTED, NO, OK, WRONG_USE, UsageError, fail, forget_stdout
 from .words import Parser
 
@@ -25,6 +25,7 @@ COMMANDS = {
     "solve": solve,
     "serve": serve,
     "fetch": fetch,
+    "view": view,
 }
 
 
