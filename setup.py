@@ -27,10 +27,10 @@ class StableWheel(bdist_wheel):
         return (python, abi, platform) if python.startswith("py") else ("cp311", "abi3", platform)
 
 
-def extension(name):
+def extension(name, *sources):
     return Extension(
         f"eller_stream.{name}",
-        [f"eller_stream/{name}.c"],
+        [f"eller_stream/{source}.c" for source in sources],
         define_macros=[("Py_LIMITED_API", "0x030B0000")],
         extra_compile_args=FLAGS,
         py_limited_api=True,
@@ -38,7 +38,10 @@ def extension(name):
     )
 
 
+CARVERS = [f"bands/{name}" for name in ("_carvers", "_dfs", "_prim", "_wilson", "_random_walk")]
+SOURCES = {"_kernel": ["_kernel"], "_verify": ["_verify"], "_solve": ["_solve"], "bands._carvers": CARVERS}
+
 setup(
-    ext_modules=[] if WANTED == "no" else [extension(name) for name in EXTENSIONS],
+    ext_modules=[] if WANTED == "no" else [extension(name, *sources) for name, sources in SOURCES.items()],
     cmdclass={"bdist_wheel": StableWheel},
 )

@@ -347,8 +347,8 @@ class _Coins:
         keeps = self._drawn(*self.keeps, row, rows)
         shifted = joins << np.uint8(1)  # a boundary's bit in the image is one lower than its mirrored bit
         shifted[:, 1:] |= joins[:, :-1] >> np.uint8(7)
-        both = [_as_integers(np.hstack((bits, _mirrored(image)))) for bits, image in ((joins, shifted), (keeps, keeps))]
-        more = [_as_integers(self._drawn(base, n, row, rows)) if n else [0] * rows for base, n in self.more]
+        both = [as_integers(np.hstack((bits, _mirrored(image)))) for bits, image in ((joins, shifted), (keeps, keeps))]
+        more = [as_integers(self._drawn(base, n, row, rows)) if n else [0] * rows for base, n in self.more]
         return map(_RowCoins._make, zip(*both, *more, strict=True))
 
     def _drawn(self, base: int, n: int, row: int, rows: int) -> Plane:
@@ -361,7 +361,8 @@ def _mirrored(rows: Plane) -> Plane:
     return np.frombuffer(rows[:, ::-1].tobytes().translate(_REVERSED_BITS), np.uint8).reshape(rows.shape)
 
 
-def _as_integers(rows: Plane) -> list[int]:
+def as_integers(rows: Plane) -> list[int]:
+    """Return the packed rows of a plane, each as an integer: column c is bit c."""
     raw, size = rows.tobytes(), rows.shape[1]
     return [int.from_bytes(raw[i : i + size], "little") for i in range(0, len(raw), size)]
 
@@ -399,24 +400,44 @@ class _Carving:
             south = 0
             step.stand_at(0, 0)
         if drawn.braid:
-            east, south = self._braided(east, south, drawn, may_open_south=not merging)
+            braid_coins = BraidCoins(drawn.braid, drawn.third, drawn.even)
+            passages = self.above, east, south
+            east, south = braided(*passages, step.row_boundaries, braid_coins, may_open_south=not merging)
         self.above = south
         return east | (drawn.loops_east & step.row_boundaries), south if last else south | drawn.loops_south
 
-    def _braided(self, east: int, south: int, drawn: _RowCoins, may_open_south: bool) -> tuple[int, int]:
-        """Return the row with one more passage for the dead ends whose coin falls.
 
-        The choice among the closed inner walls west, east and south: south where it is the only one, or
-        beside both others and the third coin falls, or beside one of them and the even coin does not; else
-        west where east is none or the even coin falls; else east.
-        """
-        north, west = self.above, east << 1
-        dead_ends = (north ^ west ^ east ^ south) & ~(north & west) & ~(east & south) & drawn.braid
-        can_west = dead_ends & ~west & ~1
-        can_east = dead_ends & ~east & self.step.row_boundaries
-        can_south = dead_ends & ~south if may_open_south else 0
-        both, one = can_west & can_east, can_west ^ can_east
-        to_south = can_south & (~(both | one) | (both & drawn.third) | (one & ~drawn.even))
-        to_west = can_west & ~to_south & (drawn.even | ~can_east)
-        to_east = can_east & ~to_south & ~to_west
-        return east | to_east | to_west >> 1, south | to_south
+class BraidCoins(NamedTuple):
+    """The coins of a row for its braid: whether a dead end is braided, and which way."""
+
+    falls: int
+    third: int
+    even: int
+
+
+def braided(
+    north: int, east: int, south: int, boundaries: int, drawn: BraidCoins, *, may_open_south: bool
+) -> tuple[int, int]:
+    """Return (east, south) of a row with one more passage for the dead ends whose coin falls.
+
+    `boundaries` has a bit for each column but the last one.
+    """
+    west = east << 1
+    dead_ends = (north ^ west ^ east ^ south) & ~(north & west) & ~(east & south) & drawn.falls
+    can_west = dead_ends & ~west & ~1
+    can_east = dead_ends & ~east & boundaries
+    can_south = dead_ends & ~south if may_open_south else 0
+    to_west, to_east, to_south = braid_sides(can_west, can_east, can_south, drawn)
+    return east | to_east | to_west >> 1, south | to_south
+
+
+def braid_sides(can_west: int, can_east: int, can_south: int, drawn: BraidCoins) -> tuple[int, int, int]:
+    """Return the dead ends that open west, east and south, of those that can.
+
+    South where it is the only one, or beside both others and the third coin falls, or beside one of them and the
+    even coin does not; else west where east is none or the even coin falls; else east.
+    """
+    both, one = can_west & can_east, can_west ^ can_east
+    to_south = can_south & (~(both | one) | (both & drawn.third) | (one & ~drawn.even))
+    to_west = can_west & ~to_south & (drawn.even | ~can_east)
+    return to_west, can_east & ~to_south & ~to_west, to_south

@@ -111,6 +111,13 @@ class Block:
         """Whether the block's final row opens nothing south, as only a maze's last row does."""
         return len(self) > 0 and not self.south[-1].any()
 
+    def ends_at(self, height: int | None) -> bool:
+        """Return whether the block ends its maze, whose height is known by then.
+
+        In a map rows of walls open nothing south either, so there the height alone tells.
+        """
+        return self.ends and (self.floor is None or self.stop == height)
+
     def __len__(self) -> int:
         return len(self.east)
 

@@ -48,7 +48,12 @@ def lane_key(seed: int, lane: int) -> int:
 
 def lane_words(seed: int, lane: int, first: int, count: int) -> Words:
     """Return words `first` to `first + count - 1` of a lane: uint64 of shape (count,)."""
-    offset = (lane_key(seed, lane) + (first + 1) * _GOLDEN) & _MASK
+    return key_words(lane_key(seed, lane), first, count)
+
+
+def key_words(key: int, first: int, count: int) -> Words:
+    """Return words `first` to `first + count - 1` of a key: uint64 of shape (count,)."""
+    offset = (key + (first + 1) * _GOLDEN) & _MASK
     z = np.arange(count, dtype=np.uint64)
     z *= np.uint64(_GOLDEN)
     z += np.uint64(offset)

@@ -83,9 +83,12 @@ class Header:
 
     @classmethod
     def of(cls, spec: MazeSpec, first_row: int = 0, rows: int | None = None) -> Header:
-        """Return the header that a writer gives a spec: `rows` a frame (None: by the width), checkpoints if K = 0."""
+        """Return the header that a writer gives a spec.
+
+        `rows` are those of a frame (None: by the width). Checkpoints come where no row is found from nothing.
+        """
         rows = rows_per_frame(spec.width) if rows is None else rows
-        return cls(spec, rows, 0 if spec.key_interval else CHECKPOINT_EVERY, first_row)
+        return cls(spec, rows, 0 if spec.seekable else CHECKPOINT_EVERY, first_row)
 
     def rows_due(self, start: int) -> int:
         """Return the rows of a whole frame that begins at row `start`: up to the next multiple of R."""
@@ -425,7 +428,7 @@ class FrameDecoder:
 
     def _check_last(self, header: Header, rows: Rows) -> None:
         what, block = f"rows frame at row {rows.block.start}", rows.block
-        if rows.last != block.ends:
+        if rows.last != block.ends and (rows.last or block.floor is None):
             opens = "nothing" if block.ends else "passages"
             raise FormatError(f"{what}: last is {rows.last}, but its final row opens {opens} south")
         if block.stop == header.spec.height and not rows.last:

@@ -1,148 +1,125 @@
 """`MazeSpec`: everything that determines a maze, and nothing else.
 
 Two equal specs give the same rows, bit for bit, on every machine; so a spec holds no
-float. A probability is a whole number n of 65,536ths (the nearest to the value given, ties
-to even), a schedule is a list of (first row, n). Values are put into one normal form, so
-that equal mazes have equal specs.
+float. Probabilities are whole numbers of 65,536ths (`chance.py`), weights those of a ratio. Values are put into
+one normal form, so that equal mazes have equal specs.
+
+Each algorithm has the options that `OPTIONS` lists. A spec has None for those that its algorithm has not, and
+refuses to be given one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import reprlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
-from math import isfinite
-from numbers import Rational, Real
-from operator import index
+from math import gcd, lcm
 from typing import Any, TypeAlias
 
+from .chance import MAX_ROW as MAX_ROW
+from .chance import Number as Number
+from .chance import Probability as Probability
+from .chance import Schedule as Schedule
+from .chance import ScheduleLike as ScheduleLike
+from .chance import exactly, in_range
+from .chance import integer as integer
+from .chance import shown as shown
 from .errors import SpecError
 
 MAX_WIDTH = 2**31 - 1
-MAX_ROW = 2**48
 MAX_SEED = 2**64 - 1
 MAX_KEY_CELLS = 2**34
-MAX_SCHEDULE = 256
+MAX_BAND_CELLS = 2**34
+MAX_DEFAULT_BAND_CELLS = 2**32
+MAX_WILSON_SHAPE = 64
+MAX_TUNNELS_PER_CELL = 64
+MAX_WEIGHT = 65_536
+MAX_PULL = 64
 DEFAULT_KEY_INTERVAL = 1024
-ALGORITHMS = ("eller",)
+DEFAULT_BAND = 64
+DEFAULT_MAX_LENGTH = 8
+COLUMNS_A_DOOR = 16
+CELLS_A_TUNNEL = 16
+EVEN, AWAY, TOWARD = "even", "away", "toward"
 
-_REPR = reprlib.Repr()
-_REPR.maxstring = _REPR.maxother = 80
+_ALL = ("algorithm", "width", "seed", "height")
+_BANDED = ("band", "loops", "braid")
+OPTIONS = {
+    "eller": ("p_east", "p_south", "key_interval", "loops", "braid"),
+    "dfs": (*_BANDED, "start", "goal", "weights", "doors"),
+    "prim": (*_BANDED, "start", "goal", "weights"),
+    "wilson": _BANDED,
+    "random_walk": (*_BANDED, "max_tunnels", "max_length"),
+}
+ALGORITHMS = tuple(OPTIONS)
 
-Number: TypeAlias = float | Rational
-
-
-@dataclass(frozen=True, order=True)
-class Probability:
-    """A probability of `n` / 65,536, 0 <= n <= 65,536; SpecError for another n."""
-
-    n: int
-
-    ONE = 65_536
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "n", _in_range("a probability in 65,536ths", self.n, 0, self.ONE))
-
-    @classmethod
-    def of(cls, value: Number | Probability, name: str = "a probability") -> Probability:
-        """Return the nearest 65,536th to `value` (0..1), ties to even.
-
-        A value above 0 never becomes 0 and one below 1 never becomes 1.
-        Raises SpecError for anything that is not a number from 0 to 1.
-        """
-        if isinstance(value, Probability):
-            return value
-        number = _exactly(value)
-        if number is None or not 0 <= number <= 1:
-            raise SpecError(f"{name} is a number from 0 to 1, not {shown(value)}")
-        n = round(number * cls.ONE)
-        if 0 < number < 1:
-            n = min(max(n, 1), cls.ONE - 1)
-        return cls(n)
-
-    def __float__(self) -> float:
-        return self.n / self.ONE
-
-    def __str__(self) -> str:
-        return f"{float(self):g}"
+Cell: TypeAlias = tuple[int, int]
+Ratio: TypeAlias = tuple[int, ...]
+Pull: TypeAlias = str | tuple[str, Fraction]
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """A probability that changes with the rows: 1 to 256 pairs (first row, 65,536ths), the first at row 0.
-
-    Each value holds from its first row until the next pair's; first rows rise, up to 2**48. A pair that repeats the
-    value before it says nothing and is left out. SpecError for other pairs.
-    """
-
-    pairs: tuple[tuple[int, int], ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "pairs", _normal_pairs(_as_pairs(self.pairs, "a schedule")))
-
-    @classmethod
-    def of(cls, value: ScheduleLike, name: str = "a schedule") -> Schedule:
-        """Return the schedule of a number, or of pairs (first row, number); SpecError for anything else."""
-        if isinstance(value, Schedule):
-            return value
-        if isinstance(value, (Real, Probability)):
-            return cls(((0, Probability.of(value, name).n),))
-        pairs = [(row, Probability.of(number, name).n) for row, number in _as_pairs(value, name)]
-        try:
-            return cls(tuple(pairs))
-        except SpecError as error:
-            raise SpecError(f"{name}: {error}") from None
-
-    def at(self, row: int) -> int:
-        """Return the 65,536ths that hold at `row`."""
-        return next(n for first, n in reversed(self.pairs) if first <= row)
-
-    def changes_after(self, row: int) -> int | None:
-        """Return the first row after `row` at which the value changes, None if it never does."""
-        return next((first for first, _ in self.pairs if first > row), None)
-
-    def __str__(self) -> str:
-        if len(self.pairs) == 1:
-            return f"{self.pairs[0][1] / Probability.ONE:g}"
-        return ",".join(f"{row}:{n / Probability.ONE:g}" for row, n in self.pairs)
-
-
-ScheduleLike: TypeAlias = Number | Probability | Schedule | Iterable[tuple[int, Number]]
-
-
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class MazeSpec:
     """Everything that determines a maze: its rows follow from this and from nothing else.
 
-    algorithm     "eller"
+    algorithm     "eller", or one carved in bands: "dfs", "prim", "wilson", "random_walk"
     width         cells in a row, 1 to 2**31 - 1
     seed          0 to 2**64 - 1; None draws one from the operating system
     height        rows of the whole maze, 1 to 2**48; None: endless until `finalize()`
-    p_east        probability that two neighbours of different sets are joined; number or schedule
-    p_south       probability that a cell keeps its passage south; number or schedule
-    key_interval  a key row every so many rows, even; 0 for none; None for the default: 1,024,
-                  or 0 for widths above 2**24
     loops         probability that a closed inner wall opens after all; number or schedule
     braid         probability that a dead end gets one more passage
 
+    eller:
+    p_east        probability that two neighbours of different sets are joined; number or schedule; 0.5 by default
+    p_south       probability that a cell keeps its passage south; number or schedule; 0.5 by default
+    key_interval  a key row every so many rows, even; 0 for none; None for the default: 1,024,
+                  or 0 for widths above 2**24
+
+    dfs, prim, wilson, random_walk:
+    band          rows that are carved at a time; 64 by default, fewer for widths above 2**26; band * width is
+                  at most 2**34, Wilson's band at most 64 * width
+
+    dfs, prim:
+    start         the cell (row, column) of the first band that the maze grows from; None: a random one
+    goal          the cell (row, column) that the weights speak of, anywhere in the maze; None: they speak of none
+
+    dfs:
+    weights       of the four directions (north, east, south, west); or, with a goal, of its two kinds of neighbours
+                  (nearer, farther). Numbers >= 0, not all 0; even by default
+    doors         passages that lead into a band, 1 to width; about one in sixteen columns by default
+
+    prim:
+    weights       of the walls, by the distance d of the cell behind them from the goal: "even", the default,
+                  ("away", a) for 1 + a * d, or ("toward", a) for 1 / (1 + a * d), 0 < a <= 64
+
+    random_walk:
+    max_tunnels   tunnels that are dug in each band, up to 64 for each of its cells; 1 for 16 of them by default
+    max_length    the most cells of a tunnel, 1 to 2**31 - 1; 8 by default
+
     Probabilities are numbers from 0 to 1 and are held as 65,536ths. A schedule is a sequence of
     (first row, probability), from row 0 on, rows rising, at most 256 pairs.
-    Every wrong value raises SpecError. Specs are immutable, hashable, comparable and picklable.
+    Every wrong value raises SpecError, and so does an option that the algorithm has not. Specs are immutable,
+    hashable, comparable and picklable.
     """
 
     algorithm: str
     width: int
     seed: int
     height: int | None
-    p_east: Schedule
-    p_south: Schedule
-    key_interval: int
+    p_east: Schedule | None
+    p_south: Schedule | None
+    key_interval: int | None
     loops: Schedule
     braid: Probability
+    band: int | None
+    start: Cell | None
+    goal: Cell | None
+    weights: Ratio | Pull | None
+    doors: int | None
+    max_tunnels: int | None
+    max_length: int | None
 
     def __init__(
         self,
@@ -151,39 +128,59 @@ class MazeSpec:
         algorithm: str = "eller",
         seed: int | None = None,
         height: int | None = None,
-        p_east: ScheduleLike = 0.5,
-        p_south: ScheduleLike = 0.5,
+        p_east: ScheduleLike | None = None,
+        p_south: ScheduleLike | None = None,
         key_interval: int | None = None,
         loops: ScheduleLike = 0.0,
         braid: Number | Probability = 0.0,
+        band: int | None = None,
+        start: Cell | None = None,
+        goal: Cell | None = None,
+        weights: Iterable[Number] | tuple[str, Number] | str | None = None,
+        doors: int | None = None,
+        max_tunnels: int | None = None,
+        max_length: int | None = None,
     ) -> None:
-        if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-            raise SpecError(f"algorithm is one of {', '.join(ALGORITHMS)}, not {shown(algorithm)}")
-        width = _in_range("width", width, 1, MAX_WIDTH)
-        values = {
-            "algorithm": algorithm,
-            "width": width,
-            "seed": _seed(seed),
-            "height": None if height is None else _in_range("height", height, 1, MAX_ROW),
-            "p_east": Schedule.of(p_east, "p_east"),
-            "p_south": Schedule.of(p_south, "p_south"),
-            "key_interval": _key_interval(key_interval, width),
-            "loops": Schedule.of(loops, "loops"),
-            "braid": Probability.of(braid, "braid"),
+        given = {
+            "p_east": p_east,
+            "p_south": p_south,
+            "key_interval": key_interval,
+            "loops": loops,
+            "braid": braid,
+            "band": band,
+            "start": start,
+            "goal": goal,
+            "weights": weights,
+            "doors": doors,
+            "max_tunnels": max_tunnels,
+            "max_length": max_length,
         }
+        check_options(algorithm, [name for name, value in given.items() if value is not None])
+        values: dict[str, Any] = dict.fromkeys(given)
+        values["algorithm"] = algorithm
+        values["width"] = in_range("width", width, _least_size(algorithm), MAX_WIDTH)
+        values["seed"] = _seed(seed)
+        values["height"] = None if height is None else in_range("height", height, _least_size(algorithm), MAX_ROW)
+        for name in OPTIONS[algorithm]:
+            values[name] = _READERS[name](given[name], values)
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
+    def __repr__(self) -> str:
+        shown = (f"{name}={getattr(self, name)!r}" for name in (*_ALL, *OPTIONS[self.algorithm]))
+        return f"MazeSpec({', '.join(shown)})"
+
+    @property
+    def seekable(self) -> bool:
+        """Whether any row is found at a bounded price without those above it: by key rows, or in its band."""
+        return bool(self.key_interval or self.band)
+
     def to_data(self) -> dict[str, Any]:
-        """Return the spec as plain data: strings, integers, None and lists, for msgpack.
+        """Return the spec as plain data, the options of its algorithm alone: texts, integers, None, lists; for msgpack.
 
         Probabilities are 65,536ths; a schedule is a list of [first row, 65,536ths].
         """
-        data: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
-        for name in ("p_east", "p_south", "loops"):
-            data[name] = [list(pair) for pair in data[name].pairs]
-        data["braid"] = self.braid.n
-        return data
+        return {name: _plain(getattr(self, name)) for name in (*_ALL, *OPTIONS[self.algorithm])}
 
     def to_json(self) -> dict[str, Any]:
         """Return `to_data()` with the seed as a string of digits, since JSON's readers round large numbers."""
@@ -192,18 +189,35 @@ class MazeSpec:
     @classmethod
     def from_data(cls, data: object) -> MazeSpec:
         """Return the spec that `to_data()` or `to_json()` wrote; SpecError if it is none."""
-        names = [field.name for field in fields(cls)]
-        if not isinstance(data, Mapping) or set(data) != set(names):
+        if not isinstance(data, Mapping) or "algorithm" not in data:
+            raise SpecError(f"a spec is a map with the keys {', '.join(_ALL)} and more, not {shown(data)}")
+        names = (*_ALL, *options_of(data["algorithm"]))
+        if set(data) != set(names):
             raise SpecError(f"a spec is a map with the keys {', '.join(names)}, not {shown(data)}")
         values = dict(data)
         if isinstance(values["seed"], str):
             values["seed"] = _seed_from_digits(values["seed"])
-        if values["seed"] is None or values["key_interval"] is None:
-            raise SpecError("a stored spec tells its seed and its key interval")
-        for name in ("p_east", "p_south", "loops"):
-            values[name] = Schedule(values[name])
-        values["braid"] = Probability(values["braid"])
+        for name in names:
+            if values[name] is None and name not in ("height", "start", "goal"):
+                raise SpecError(f"a stored spec tells its {name}")
+            if name in _FROM_DATA:
+                values[name] = _FROM_DATA[name](values[name])
         return cls(**values)
+
+
+def options_of(algorithm: object) -> tuple[str, ...]:
+    """Return the names of the options that an algorithm has; SpecError for one that is not known."""
+    if not isinstance(algorithm, str) or algorithm not in OPTIONS:
+        raise SpecError(f"algorithm is one of {', '.join(ALGORITHMS)}, not {shown(algorithm)}")
+    return OPTIONS[algorithm]
+
+
+def check_options(algorithm: object, names: Iterable[str]) -> None:
+    """Raise SpecError if the algorithm is not known or one of the named options is none of its own."""
+    known = options_of(algorithm)
+    for name in names:
+        if name not in known:
+            raise SpecError(f"{algorithm} has the options {', '.join(known)}, not {shown(name)}")
 
 
 def seed_from_text(text: str) -> int:
@@ -214,7 +228,7 @@ def seed_from_text(text: str) -> int:
 def _seed(seed: int | None) -> int:
     if seed is None:
         return int.from_bytes(os.urandom(8), "big")
-    return _in_range("seed", seed, 0, MAX_SEED)
+    return in_range("seed", seed, 0, MAX_SEED)
 
 
 def _seed_from_digits(digits: str) -> int:
@@ -223,10 +237,16 @@ def _seed_from_digits(digits: str) -> int:
     return int(digits)
 
 
-def _key_interval(interval: int | None, width: int) -> int:
+def _least_size(algorithm: str) -> int:
+    """Return the least width and height: a tunnel has to be able to turn."""
+    return 2 if algorithm == "random_walk" else 1
+
+
+def _key_interval(interval: int | None, so_far: Mapping[str, Any]) -> int:
+    width: int = so_far["width"]
     if interval is None:
         return DEFAULT_KEY_INTERVAL if width * DEFAULT_KEY_INTERVAL <= MAX_KEY_CELLS else 0
-    interval = _in_range("key_interval", interval, 0, MAX_ROW)
+    interval = in_range("key_interval", interval, 0, MAX_ROW)
     if interval % 2:
         raise SpecError(f"key_interval is an even number of rows, or 0 for no key rows, not {interval}")
     if interval * width > MAX_KEY_CELLS:
@@ -234,73 +254,140 @@ def _key_interval(interval: int | None, width: int) -> int:
     return interval
 
 
-def _in_range(name: str, value: object, low: int, high: int) -> int:
-    number = integer(name, value)
-    _check_range(name, number, low, high)
-    return number
+def _band(band: int | None, so_far: Mapping[str, Any]) -> int:
+    algorithm: str = so_far["algorithm"]
+    width: int = so_far["width"]
+    if band is None:
+        return min(DEFAULT_BAND, MAX_DEFAULT_BAND_CELLS // width)
+    band = in_range("band", band, _least_size(algorithm), MAX_ROW)
+    if band * width > MAX_BAND_CELLS:
+        raise SpecError(f"band * width is at most {MAX_BAND_CELLS} cells, not {band} * {width}")
+    if algorithm == "wilson" and band > MAX_WILSON_SHAPE * width:
+        raise SpecError(
+            f"a band of wilson has at most {MAX_WILSON_SHAPE} times its width as rows, not {band} at {width}"
+        )
+    return band
 
 
-def integer(name: str, value: object) -> int:
-    """Return an integer of any kind (numpy's too) as int; booleans and floats are none."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise SpecError(f"{name} is an integer, not {shown(value)}")
-    try:
-        return index(value)
-    except TypeError:
-        raise SpecError(f"{name} is an integer, not {shown(value)}") from None
+def _start(start: object, so_far: Mapping[str, Any]) -> Cell | None:
+    return _cell("start", start, min(so_far["band"], so_far["height"] or MAX_ROW), so_far["width"])
 
 
-def _check_range(name: str, number: int, low: int, high: int) -> None:
-    if not low <= number <= high:
-        raise SpecError(f"{name} is from {low} to {high}, not {shown(number)}")
+def _goal(goal: object, so_far: Mapping[str, Any]) -> Cell | None:
+    return _cell("goal", goal, so_far["height"] or MAX_ROW, so_far["width"])
 
 
-def _as_pairs(value: object, name: str) -> list[tuple[Any, Any]]:
-    """Return a bounded list of pairs; what is no iterable of pairs is refused."""
-    pairs: list[tuple[Any, Any]] = []
-    try:
-        for pair in value:  # type: ignore[attr-defined]
-            first, second = pair
-            pairs.append((first, second))
-            if len(pairs) > MAX_SCHEDULE:
-                raise SpecError(f"{name} has from 1 to {MAX_SCHEDULE} pairs, not more")
-    except (TypeError, ValueError) as error:
-        if isinstance(error, SpecError):
-            raise
-        raise SpecError(f"{name} is a number from 0 to 1 or pairs (first row, number), not {shown(value)}") from None
-    return pairs
-
-
-def _normal_pairs(given: list[tuple[Any, Any]]) -> tuple[tuple[int, int], ...]:
-    """Return a schedule's pairs in normal form; SpecError if they are no schedule's."""
-    if not given:
-        raise SpecError(f"a schedule has from 1 to {MAX_SCHEDULE} pairs, not 0")
-    pairs = [(integer("a first row", row), Probability(n).n) for row, n in given]
-    rows = [row for row, _ in pairs]
-    if rows[0] != 0:
-        raise SpecError(f"a schedule starts at row 0, not at row {shown(rows[0])}")
-    if any(after <= before for before, after in pairwise(rows)):
-        raise SpecError(f"a schedule has rising first rows, not {shown(rows)}")
-    _check_range("a first row", rows[-1], 0, MAX_ROW)
-    changes = [pair for before, pair in pairwise(pairs) if pair[1] != before[1]]
-    return (pairs[0], *changes)
-
-
-def _exactly(value: object) -> Fraction | None:
-    """Return a real number as the fraction it is; None for what is none, booleans and infinities among it."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+def _cell(name: str, cell: object, rows: int, width: int) -> Cell | None:
+    """Return a cell inside of `rows` rows, or None."""
+    if cell is None:
         return None
-    if isinstance(value, Rational):
-        return Fraction(index(value.numerator), index(value.denominator))
-    number = float(value)
-    return Fraction(number) if isfinite(number) else None
+    if not isinstance(cell, (tuple, list)) or len(cell) != 2:
+        raise SpecError(f"{name} is a cell (row, column), not {shown(cell)}")
+    row = in_range(f"the row of {name}", cell[0], 0, rows - 1)
+    return row, in_range(f"the column of {name}", cell[1], 0, width - 1)
 
 
-def shown(value: object) -> str:
-    """Return a value's repr for a message: never long, never costly."""
-    if isinstance(value, int) and value.bit_length() > 256:
-        return f"an integer of {value.bit_length()} bits"
-    try:
-        return _REPR.repr(value)
-    except ValueError:  # somewhere in it is an integer that Python does not print
-        return f"a {type(value).__name__} of very large numbers"
+def _weights(weights: object, so_far: Mapping[str, Any]) -> Ratio | Pull:
+    goal = so_far["goal"]
+    if so_far["algorithm"] == "dfs":
+        found: Ratio | Pull = _ratio(weights, 4 if goal is None else 2)
+    else:
+        found = _pull(weights)
+    if goal is not None and (weights is None or found == EVEN):
+        raise SpecError("a goal is for weights that speak of it, and these are even")
+    if goal is None and isinstance(found[0], str) and found != EVEN:
+        raise SpecError(f"the weights {shown(weights)} need a goal")
+    return found
+
+
+def _ratio(weights: object, count: int) -> Ratio:
+    """Return weights as the least whole numbers of their ratio, or those nearest to it that are at most 65,536."""
+    if weights is None:
+        return (1,) * count
+    numbers = [exactly(weight) for weight in weights] if isinstance(weights, (tuple, list)) else []
+    known = [number for number in numbers if number is not None and number >= 0]
+    if len(known) != count or len(numbers) != count or not any(known):
+        kinds = "north, east, south, west" if count == 4 else "nearer, farther"
+        raise SpecError(f"weights are {count} numbers ({kinds}) from 0, not all 0, not {shown(weights)}")
+    unit = lcm(*(number.denominator for number in known))
+    whole = _reduced([int(number * unit) for number in known])
+    top = max(whole)
+    if top <= MAX_WEIGHT:
+        return whole
+    return _reduced([max(round(Fraction(n * MAX_WEIGHT, top)), 1) if n else 0 for n in whole])
+
+
+def _reduced(numbers: list[int]) -> Ratio:
+    divisor = gcd(*numbers)
+    return tuple(n // divisor for n in numbers)
+
+
+def _pull(weights: object) -> Pull:
+    """Return the weights of walls: "even", or which way they pull and how much, in 65,536ths."""
+    if weights is None or (isinstance(weights, str) and weights == EVEN):
+        return EVEN
+    if not isinstance(weights, (tuple, list)) or len(weights) != 2 or weights[0] not in (AWAY, TOWARD):
+        raise SpecError(f'weights are "even", ("away", a) or ("toward", a), not {shown(weights)}')
+    a = exactly(weights[1])
+    if a is None or not 0 < a <= MAX_PULL:
+        raise SpecError(f"the a of weights is a number above 0, at most {MAX_PULL}, not {shown(weights[1])}")
+    return str(weights[0]), Fraction(max(round(a * Probability.ONE), 1), Probability.ONE)
+
+
+def _doors(doors: int | None, so_far: Mapping[str, Any]) -> int:
+    width: int = so_far["width"]
+    return -(-width // COLUMNS_A_DOOR) if doors is None else in_range("doors", doors, 1, width)
+
+
+def _max_tunnels(tunnels: int | None, so_far: Mapping[str, Any]) -> int:
+    cells: int = so_far["band"] * so_far["width"]
+    if tunnels is None:
+        return max(1, cells // CELLS_A_TUNNEL)
+    return in_range("max_tunnels", tunnels, 1, MAX_TUNNELS_PER_CELL * cells)
+
+
+def _max_length(length: int | None, _: Mapping[str, Any]) -> int:
+    return DEFAULT_MAX_LENGTH if length is None else in_range("max_length", length, 1, MAX_WIDTH)
+
+
+# In the order in which they are read, each knows what was read before it.
+_READERS: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
+    "p_east": lambda value, _: Schedule.of(0.5 if value is None else value, "p_east"),
+    "p_south": lambda value, _: Schedule.of(0.5 if value is None else value, "p_south"),
+    "key_interval": _key_interval,
+    "loops": lambda value, _: Schedule.of(value, "loops"),
+    "braid": lambda value, _: Probability.of(value, "braid"),
+    "band": _band,
+    "start": _start,
+    "goal": _goal,
+    "weights": _weights,
+    "doors": _doors,
+    "max_tunnels": _max_tunnels,
+    "max_length": _max_length,
+}
+
+
+def _plain(value: Any) -> Any:
+    """Return an option's value as plain data."""
+    if isinstance(value, Schedule):
+        return [list(pair) for pair in value.pairs]
+    if isinstance(value, Probability):
+        return value.n
+    if isinstance(value, Fraction):
+        return int(value * Probability.ONE)
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _weights_from_data(weights: object) -> object:
+    if isinstance(weights, list) and len(weights) == 2 and isinstance(weights[0], str):
+        return weights[0], Fraction(integer("the a of weights", weights[1]), Probability.ONE)
+    return weights
+
+
+_FROM_DATA: dict[str, Callable[[Any], Any]] = {
+    "p_east": Schedule,
+    "p_south": Schedule,
+    "loops": Schedule,
+    "braid": Probability,
+    "weights": _weights_from_data,
+}

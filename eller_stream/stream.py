@@ -24,7 +24,7 @@ from .block import Block, Row, pack_bits, row_bytes, unpack_bits
 from .errors import CapacityError, FormatError, SpecError, StreamError, VersionError
 from .partition import is_row, set_numbers
 from .sealed import bin_head, check_seal, seal, uint64
-from .spec import MAX_ROW, MazeSpec, Number, Probability, ScheduleLike, integer, shown
+from .spec import MAX_ROW, MazeSpec, Number, Probability, Schedule, ScheduleLike, integer, shown
 
 if TYPE_CHECKING:
     from .block import Plane
@@ -133,6 +133,7 @@ class EllerStream:
 
     def _begin(self, spec: MazeSpec) -> None:
         self._spec = spec
+        self._p_east, self._p_south, self._key_interval = _eller_options(spec)
         self._end = spec.height
         self._lock = threading.Lock()
         try:
@@ -150,8 +151,6 @@ class EllerStream:
     @classmethod
     def from_spec(cls, spec: MazeSpec) -> EllerStream:
         """Return the stream of a spec, at row 0; SpecError if the spec is of another algorithm."""
-        if spec.algorithm != "eller":
-            raise SpecError(f"an EllerStream has algorithm eller, not {spec.algorithm}")
         stream = cls.__new__(cls)
         stream._begin(spec)
         return stream
@@ -215,7 +214,7 @@ class EllerStream:
 
         Raises StreamError if `rows` is not an integer >= 0, CapacityError if they find no room in memory.
         """
-        count = _row_number("the number of rows to read", rows, MAX_ROW)
+        count = row_number("the number of rows to read", rows, MAX_ROW)
         with self._lock:
             state = self._settled()
             block, after = self._carve(state, min(count, self._rows_left(state.row)))
@@ -262,7 +261,7 @@ class EllerStream:
         while done < len(east):
             first = row + done
             stop = min(len(east), done + max(1, _CELLS_AT_ONCE // spec.width))
-            changes = (schedule.changes_after(first) for schedule in (spec.p_east, spec.p_south, spec.loops))
+            changes = (schedule.changes_after(first) for schedule in (self._p_east, self._p_south, spec.loops))
             stop = min([stop, *(change - row for change in changes if change is not None)])
             kernel.carve(
                 planes,
@@ -271,11 +270,11 @@ class EllerStream:
                 spec.width,
                 first,
                 spec.seed,
-                spec.p_east.at(first),
-                spec.p_south.at(first),
+                self._p_east.at(first),
+                self._p_south.at(first),
                 spec.loops.at(first),
                 spec.braid.n,
-                spec.key_interval,
+                self._key_interval,
                 last_row,
             )
             done = stop
@@ -302,7 +301,7 @@ class EllerStream:
 
         Raises StreamError for a row outside the maze, and for a distance of more than 2**34 cells.
         """
-        target = _row_number("the row to seek", row, MAX_ROW if self._end is None else self._end)
+        target = row_number("the row to seek", row, MAX_ROW if self._end is None else self._end)
         with self._lock:
             state = self._nearest(target)
             if (target - state.row) * self._spec.width > MAX_SEEK_CELLS:
@@ -318,7 +317,7 @@ class EllerStream:
             return _State(row, _State.at_top(self._spec.width).planes)
         known = [_State.at_top(self._spec.width), self._base, self._front]
         nearest = max((state for state in known if state.row <= row), key=lambda state: state.row)
-        interval = self._spec.key_interval
+        interval = self._key_interval
         if interval and row - row % interval > nearest.row:
             return self._below_key_row(row - row % interval - 1)
         return nearest
@@ -328,7 +327,7 @@ class EllerStream:
 
         The row is an odd one, scanned from right to left; if all cells drop, the last of the scan, column 0, is kept.
         """
-        kept = self._coins_of(key_row, coins.SOUTH, self._spec.p_south.at(key_row))
+        kept = self._coins_of(key_row, coins.SOUTH, self._p_south.at(key_row))
         south = int.from_bytes(kept.tobytes(), "little") or 1
         lowest, highest = south & -south, 1 << south.bit_length() - 1
         planes = (south ^ highest, south ^ lowest, south)
@@ -375,7 +374,15 @@ class EllerStream:
         return stream
 
 
-def _row_number(name: str, value: object, most: int) -> int:
+def _eller_options(spec: MazeSpec) -> tuple[Schedule, Schedule, int]:
+    """Return p_east, p_south and the key interval; SpecError for a spec of another algorithm, which has none."""
+    if spec.p_east is None or spec.p_south is None or spec.key_interval is None:
+        raise SpecError(f"an EllerStream has algorithm eller, not {spec.algorithm}")
+    return spec.p_east, spec.p_south, spec.key_interval
+
+
+def row_number(name: str, value: object, most: int) -> int:
+    """Return a number of rows as int; StreamError if it is no integer from 0 to `most`."""
     try:
         number = integer(name, value)
     except SpecError as error:
@@ -400,6 +407,7 @@ def _unpack_snapshot(data: bytes) -> tuple[MazeSpec, int | None, _State]:
     spec_data, end, row, *planes, _ = _snapshot_fields(data)
     try:
         spec = MazeSpec.from_data(spec_data)
+        _eller_options(spec)
     except SpecError as error:
         raise FormatError(f"the snapshot's spec: {error}") from None
     if not (end is None or type(end) is int) or type(row) is not int or not all(type(p) is bytes for p in planes):

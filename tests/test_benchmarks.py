@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eller_stream.block import row_bytes
+from eller_stream.block import Block, row_bytes
 from eller_stream.stream import EllerStream
+from eller_stream.verify import verify
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 WIDTHS = [1, 2, 7, 8, 9, 63, 64, 65, 128, 200]
@@ -59,6 +61,17 @@ def test_the_yardstick_in_c_gives_the_rows_of_the_stream(load, needs_c, width):
         block = rows.read(count)
         assert np.array_equal(east, block.east)
         assert np.array_equal(south, block.south)
+
+
+@pytest.mark.parametrize("name", ["dfs", "prim", "wilson"])
+def test_the_plain_algorithms_of_bands_make_perfect_mazes(load, name):
+    east, south = getattr(load("plain_bands"), name)(30, 20, random.Random(1))
+    assert verify([Block.from_bools(east, south)]).answer == "perfect"
+
+
+def test_the_plain_random_walk_digs(load):
+    walls = load("plain_bands").random_walk(30, 20, random.Random(1), 50, 8)
+    assert 50 < sum(row.count(0) for row in walls) <= 50 * 8 + 1
 
 
 def test_rows_that_differ_are_not_timed(load, monkeypatch):

@@ -11,7 +11,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = Path(__file__).parent
-C_FILES = ("_kernel", "_verify", "_solve")
+CARVERS = [f"bands/{name}" for name in ("_carvers", "_dfs", "_prim", "_wilson", "_random_walk")]
+EXTENSIONS = {"_kernel": ["_kernel"], "_verify": ["_verify"], "_solve": ["_solve"], "bands/_carvers": CARVERS}
+C_FILES = [source for sources in EXTENSIONS.values() for source in sources]
 SANITIZERS = ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 KERNEL_TESTS = ("tests/test_step.py", "-k", "(both_backends or harm_nothing or buffers) and not python")
 
@@ -42,7 +44,7 @@ def run(*command, cwd=None, **environment):
     )
 
 
-def compile_c(compiler, name, target, flags):
+def compile_c(compiler, names, target, flags):
     command = [
         compiler,
         "-std=c11",
@@ -53,7 +55,7 @@ def compile_c(compiler, name, target, flags):
     ]
     if sys.platform == "darwin":
         command += ["-undefined", "dynamic_lookup"]
-    made = run(*command, ROOT / "eller_stream" / f"{name}.c", "-o", target)
+    made = run(*command, *(ROOT / "eller_stream" / f"{name}.c" for name in names), "-o", target)
     assert made.returncode == 0, made.stderr
     return made.stderr
 
@@ -73,8 +75,8 @@ def copied(folder, *, tests=False):
 
 def built(compiler, folder, flags):
     copied(folder, tests=True)
-    for name in C_FILES:
-        compile_c(compiler, name, folder / "eller_stream" / f"{name}.abi3.so", ["-shared", *flags])
+    for name, sources in EXTENSIONS.items():
+        compile_c(compiler, sources, folder / "eller_stream" / f"{name}.abi3.so", ["-shared", *flags])
     return folder
 
 
@@ -115,12 +117,13 @@ def test_the_sanitizers_find_nothing(compiler, tmp_path):
     passes(folder, *KERNEL_TESTS, **watched)
     for file in ("test_verify", "test_solve", "test_measure"):
         passes(folder, f"tests/{file}.py", "-k", "(both_backends or fit or edges) and not python", **watched)
+    passes(folder, "tests/test_band_algorithms.py", "-k", "carvers_in_c", **watched)
 
 
 @pytest.mark.parametrize("name", C_FILES)
 @pytest.mark.parametrize("flags", [["-O3"], ["-O0"], ["-O2", "-DPLANES=1"], ["-O2", "-DPLANES=4"]], ids=" ".join)
 def test_there_are_no_warnings(compiler, tmp_path, name, flags):
-    said = compile_c(compiler, name, tmp_path / "out.o", ["-c", "-Wall", "-Wextra", "-Werror", *flags])
+    said = compile_c(compiler, [name], tmp_path / "out.o", ["-c", "-Wall", "-Wextra", "-Werror", *flags])
     assert not said
 
 

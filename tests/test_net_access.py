@@ -79,9 +79,14 @@ def test_beyond_loopback_it_takes_a_token_or_the_word(host):
     with pytest.raises(NetError, match="it takes a token"):
         served.do(served.server.start())
     served.stop()
-    for options in ({"token": TOKEN}, {"no_token": True}):
-        with serving(host=host, **options) as served, remote(served, small(), token=TOKEN) as stream:
-            assert len(stream.read(10)) == 10
+    access.check_exposure(host, TOKEN, no_token=False)
+    access.check_exposure(host, None, no_token=True)
+
+
+@pytest.mark.parametrize("options", [{"token": TOKEN}, {"no_token": True}])
+def test_beyond_loopback_with_a_token_or_the_word(options):
+    with serving(host="0.0.0.0", **options) as served, remote(served, small(), token=TOKEN) as stream:
+        assert len(stream.read(10)) == 10
 
 
 def test_a_server_listens_on_loopback_unless_told():

@@ -336,9 +336,8 @@ def test_braid_opens_one_wall_of_a_dead_end(width, numbers, south):
     """All rows, whether a maze has them or not; narrow ones so that every case comes up."""
     above, opens_east, opens_south, braid, third, even = (number & (1 << width) - 1 for number in numbers)
     opens_east &= (1 << width - 1) - 1
-    carving = _step._Carving(_step.RowStep(width), above)
-    drawn = _step._RowCoins(0, 0, 0, 0, braid, third, even)
-    made = carving._braided(opens_east, opens_south, drawn, may_open_south=south)
+    drawn, boundaries = _step.BraidCoins(braid, third, even), (1 << width - 1) - 1
+    made = _step.braided(above, opens_east, opens_south, boundaries, drawn, may_open_south=south)
     coins = {name: as_bools(bits, width) for name, bits in (("braid", braid), ("third", third), ("even", even))}
     plain = braided(*(as_bools(bits, width) for bits in (above, opens_east, opens_south)), coins, may_open_south=south)
     assert made == tuple(as_int(bits) for bits in plain)
@@ -354,8 +353,9 @@ def test_every_braid_of_narrow_rows(width):
         coins = {"braid": [True] * width, "third": as_bools(third, width), "even": as_bools(even, width)}
         rows = [as_bools(bits, width) for bits in (above, opens_east, opens_south)]
         for south in (True, False):
-            drawn = _step._RowCoins(0, 0, 0, 0, step.row_cells, third, even)
-            made = _step._Carving(step, above)._braided(opens_east, opens_south, drawn, may_open_south=south)
+            drawn = _step.BraidCoins(step.row_cells, third, even)
+            passages = above, opens_east, opens_south
+            made = _step.braided(*passages, step.row_boundaries, drawn, may_open_south=south)
             assert made == tuple(as_int(bits) for bits in braided(*rows, coins, may_open_south=south))
 
 

@@ -33,7 +33,7 @@ class FakeStream:
     """Rows of any bits in the place of a maze: `total` of them, the last one closed to the south."""
 
     def __init__(self, spec, total, position=0, floor=False):
-        self.spec, self.position, self.total = spec, position, total
+        self.spec, self.position, self.total, self.height = spec, position, total, total
         planes = np.random.default_rng(spec.seed).integers(0, 256, (2, 64, row_bytes(spec.width)), np.uint8)
         planes[..., -1] &= 255 >> -spec.width % 8
         planes[1, :, 0] |= 1

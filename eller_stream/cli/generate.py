@@ -62,12 +62,12 @@ class _Sink(Protocol):
 def run(options: argparse.Namespace) -> int:
     """Run the command and return its exit code."""
     from ..store import MazeWriter
-    from ..stream import EllerStream
+    from ..streams import open_stream
 
     form = format_of(options)
     spec = _spec(options)
     if not options.resume:
-        return write(options, new_output(options, form, EllerStream.from_spec(spec)))
+        return write(options, new_output(options, form, open_stream(spec)))
     return OK if _is_complete(options, spec) else write(options, MazeWriter.resume(options.out, spec))
 
 

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CutShortError
+from ..spec import OPTIONS
 from .say import OK, size
 from .solve import maze_rows
 from .words import STDIO
 
 if TYPE_CHECKING:
     from ..frames import Header
+    from ..spec import MazeSpec
     from ..store import MazeFile
 
 HELP = "say what a maze file holds"
@@ -75,7 +77,7 @@ def _rows_in(maze: MazeFile) -> tuple[int, bool, bool]:
     rows, ends = 0, False
     try:
         for block in maze.blocks():
-            rows, ends = rows + len(block), block.ends
+            rows, ends = rows + len(block), block.ends_at(maze.spec.height)
     except CutShortError:
         return rows, False, ends
     return rows, True, ends
@@ -90,6 +92,15 @@ def _header_facts(header: Header) -> dict[str, Any]:
     }
 
 
+def _option_for_people(spec: MazeSpec, name: str) -> str:
+    value = getattr(spec, name)
+    if name == "key_interval":
+        return f"every {value:,} rows" if value else "none"
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else "none" if value is None else str(value)
+
+
 def _facts_for_people(facts: dict[str, Any], header: Header) -> str:
     spec = header.spec
     state = "finished" if facts["finished"] else "unfinished"
@@ -102,11 +113,7 @@ def _facts_for_people(facts: dict[str, Any], header: Header) -> str:
         "first row": f"{header.first_row:,}" + (", a fragment" if header.first_row else ""),
         "planned height": "endless" if spec.height is None else f"{spec.height:,} rows",
         "seed": spec.seed,
-        "p_east": spec.p_east,
-        "p_south": spec.p_south,
-        "loops": spec.loops,
-        "braid": spec.braid,
-        "key rows": f"every {spec.key_interval:,} rows" if spec.key_interval else "none",
+        **{name: _option_for_people(spec, name) for name in OPTIONS[spec.algorithm]},
         "frames": f"{header.rows_per_frame:,} rows each, format {facts['format']}",
     }
     if "cells" in facts:

@@ -29,7 +29,7 @@ def good_spec(options: argparse.Namespace, spec: MazeSpec) -> MazeSpec:
     Raises UsageError for options that do not fit, SolveError if no maze is good enough.
     """
     from ..measure import draw
-    from ..stream import EllerStream
+    from ..streams import open_stream
 
     if options.min_quality is None and options.tries is None:
         return spec
@@ -37,7 +37,7 @@ def good_spec(options: argparse.Namespace, spec: MazeSpec) -> MazeSpec:
     _check(options, spec, tries)
 
     def make(seed: int) -> Block:
-        return EllerStream.from_spec(_with_seed(spec, seed)).read(options.rows)
+        return open_stream(_with_seed(spec, seed)).read(options.rows)
 
     drawn = draw(make, spec.seed, min_quality=options.min_quality, tries=tries)
     found = f"{drawn.way.quality:.3f}, {drawn.way.steps:,} steps from {drawn.way.start} to {drawn.way.end}"

@@ -62,7 +62,8 @@ def maze_rows(file: MazeFile) -> MazeRows:
     """Return a file's whole rows, to be solved; StoreError for a pipe."""
     from ..solve import MazeRows
 
-    return MazeRows(file.spec.width, file.header.first_row, file.stop, file.read, file.spec.key_interval)
+    one_set = file.spec.key_interval or file.spec.band or 0
+    return MazeRows(file.spec.width, file.header.first_row, file.stop, file.read, one_set)
 
 
 def _check_words(options: argparse.Namespace) -> None:

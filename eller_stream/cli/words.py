@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from ..errors import NetError
-from ..spec import MazeSpec, seed_from_text
+from ..spec import ALGORITHMS, OPTIONS, MazeSpec, seed_from_text
 from .say import WRONG_USE, UsageError, say
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     AnyLimits = TypeVar("AnyLimits", ServerLimits, ClientLimits)
 
 STDIO = "-"
+_OF_SOME = sorted({name for names in OPTIONS.values() for name in names} - {"loops", "braid"})
 
 
 class Parser(argparse.ArgumentParser):
@@ -37,12 +38,30 @@ def add_spec(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     seeds = parser.add_mutually_exclusive_group()
     seeds.add_argument("--seed", type=int, metavar="S", help="0 to 2**64 - 1; drawn and told without")
     seeds.add_argument("--seed-text", metavar="T", help="the seed that a text stands for, as in a daily maze")
-    add("--algorithm", default="eller", metavar="A", help="eller")
-    add("--p-east", type=schedule, default=0.5, metavar="P", help="chance to join two neighbours (0.5)")
-    add("--p-south", type=schedule, default=0.5, metavar="P", help="chance to keep a passage south (0.5)")
-    add("--key-interval", type=int, metavar="K", help="a key row every K rows; 0 for none (1024)")
+    add("--algorithm", default="eller", metavar="A", help=", ".join(ALGORITHMS))
     add("--loops", type=schedule, default=0.0, metavar="P", help="chance that a closed wall opens after all (0)")
     add("--braid", type=float, default=0.0, metavar="P", help="chance that a dead end gets one more passage (0)")
+    _add_options(parser)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that some of the algorithms have; the spec refuses those of others."""
+    add = parser.add_argument_group("options of some algorithms").add_argument
+    add("--p-east", type=schedule, metavar="P", help="eller: chance to join two neighbours (0.5)")
+    add("--p-south", type=schedule, metavar="P", help="eller: chance to keep a passage south (0.5)")
+    add("--key-interval", type=int, metavar="K", help="eller: a key row every K rows; 0 for none (1024)")
+    add("--band", type=int, metavar="B", help="all but eller: rows that are carved at a time (64)")
+    add("--start", type=two_numbers, metavar="R,C", help="dfs, prim: the cell of the first band to begin with (random)")
+    add("--goal", type=two_numbers, metavar="R,C", help="dfs, prim: the cell that the weights speak of")
+    add(
+        "--weights",
+        type=weights,
+        metavar="W",
+        help="dfs: north,east,south,west or nearer,farther; prim: toward:A, away:A",
+    )
+    add("--doors", type=int, metavar="D", help="dfs: passages into a band (one in 16 columns)")
+    add("--max-tunnels", type=int, metavar="N", help="random_walk: tunnels in a band (one for 16 cells)")
+    add("--max-length", type=int, metavar="L", help="random_walk: the most cells of a tunnel (8)")
 
 
 def spec_of(options: argparse.Namespace) -> MazeSpec:
@@ -52,11 +71,9 @@ def spec_of(options: argparse.Namespace) -> MazeSpec:
         algorithm=options.algorithm,
         seed=options.seed if options.seed_text is None else seed_from_text(options.seed_text),
         height=options.rows,
-        p_east=options.p_east,
-        p_south=options.p_south,
-        key_interval=options.key_interval,
         loops=options.loops,
         braid=options.braid,
+        **{name: getattr(options, name) for name in _OF_SOME},
     )
 
 
@@ -82,6 +99,17 @@ def schedule(text: str) -> float | list[tuple[int, float]]:
         return [(int(row), float(p)) for row, p in pairs]
     except ValueError:
         raise argparse.ArgumentTypeError(f"a number, or row:number,row:number..., not {text!a}") from None
+
+
+def weights(text: str) -> str | tuple[str, float] | tuple[float, ...]:
+    """Return the weights written 2,1,1,1 or toward:0.05 or even."""
+    way, colon, a = text.partition(":")
+    try:
+        if colon:
+            return way, float(a)
+        return text if text.isalpha() else tuple(map(float, text.split(",")))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"numbers a,b,..., toward:A, away:A or even, not {text!a}") from None
 
 
 _LIMITS: dict[str, tuple[type[int] | type[float], str]] = {

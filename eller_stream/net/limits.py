@@ -69,13 +69,15 @@ class ServerLimits(Limits):
 
     def check_spec(self, spec: MazeSpec) -> None:
         """Raise NetError for a spec that is too much to ask."""
-        cells = spec.key_interval * spec.width
-        if cells > self.max_band_cells:
-            raise NetError(
-                f"key_interval * width is {spec.key_interval} * {spec.width}, the limit is {self.max_band_cells} cells"
-            )
+        name, rows = ("band", spec.band) if spec.band else ("key_interval", spec.key_interval or 0)
+        if rows * spec.width > self.max_band_cells:
+            raise NetError(f"{name} * width is {rows} * {spec.width}, the limit is {self.max_band_cells} cells")
+        tunnels, length = spec.max_tunnels or 0, min(spec.max_length or 0, max(rows, spec.width))
+        if tunnels * length > self.max_band_cells:
+            raise NetError(f"{tunnels} tunnels of {length} cells at most pass the limit of {self.max_band_cells} cells")
         for name in ("p_east", "p_south", "loops"):
-            pairs = len(getattr(spec, name).pairs)
+            schedule = getattr(spec, name)
+            pairs = len(schedule.pairs) if schedule else 0
             if pairs > self.max_schedule:
                 raise NetError(f"{name} has {pairs} pairs, the limit is {self.max_schedule} (schedule)")
 

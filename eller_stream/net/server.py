@@ -118,7 +118,7 @@ class MazeServer:
 
     maze      a file to offer to clients that ask for no spec; it stays the caller's
     host      where to listen; off loopback this takes a token, or `no_token`
-    port      0 for one that is free, told by `port` once it listens
+    port      0 for one that is free, told by `port` once it listens (a host of several addresses has one for each)
     token     what a client must bring
     no_token  none is wanted, wherever it listens
     tls       see `access.server_tls`; None: in the clear

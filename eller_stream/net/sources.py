@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections import deque
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol
 
 from ..errors import StreamError
 from ..frames import End, Header, Rows, encode_end, encode_header, encode_rows
 from ..spec import MAX_ROW
-from ..stream import EllerStream, RowStream
+from ..streams import open_stream, restore_stream
 from .protocol import packet
 
 if TYPE_CHECKING:
@@ -64,18 +64,6 @@ class RowSource(Protocol):
         """Return the state before `row`, which `approach` has led to."""
 
 
-class _Stream(RowStream, Protocol):
-    """A stream that can be had again from its snapshot."""
-
-    @classmethod
-    def restore(cls, snapshot: bytes, /) -> Self: ...
-
-
-def open_stream(spec: MazeSpec) -> _Stream:
-    """Return the stream of a spec."""
-    return EllerStream.from_spec(spec)
-
-
 class StreamSource:
     """A stream of its own for one client."""
 
@@ -116,15 +104,16 @@ class StreamSource:
         return self._stream.position
 
     def _start_for(self, row: int) -> None:
-        """Stand at the nearest row before `row` that costs nothing: key rows, kept states, row 0, or here."""
+        """Stand at the nearest row before `row` that costs nothing: key rows, bands, kept states, row 0, or here."""
         if self.stop is not None and row > self.stop:
             raise StreamError(f"the maze has {self.stop} rows, there is no row {row}")
-        kept, interval = dict(self._kept), self.header.spec.key_interval
+        spec, kept = self.header.spec, dict(self._kept)
+        interval = spec.key_interval or spec.band
         free = {0, row - row % interval if interval else 0, self._stream.position, *kept}
         start = max(place for place in free if place <= row)
         self._limits.check_seek(row - start, self.header.spec.width)
         if start in kept and start != self._stream.position:
-            self._stream = type(self._stream).restore(kept[start])
+            self._stream = restore_stream(kept[start])
         self._stream.seek(start)
 
     def read(self, row: int, rows: int) -> Block:
@@ -232,8 +221,8 @@ class Frames:
         block = self.source.read(self.row, min(self._header.rows_due(self.row), self._stop - self.row))
         if not len(block):
             raise StreamError(f"row {self.row} was expected and is not there")
-        self.row, self._finished = block.stop, block.ends
-        return packet(*encode_rows(Rows(block, block.ends)))
+        self.row, self._finished = block.stop, block.ends_at(self.source.height)
+        return packet(*encode_rows(Rows(block, self._finished)))
 
     def end(self) -> list[Buffer]:
         """Return the end's packet."""

@@ -82,9 +82,9 @@ class FrameFile:
         begun = bisect_right(frames, size, key=place)
         return max(frames[max(begun - 2, 0)] * rows, header.first_row)
 
-    def is_for_good(self, block: Block) -> bool:
+    def is_for_good(self, rows: Rows) -> bool:
         """Return whether a frame is full and not the maze's last, so that a resumed run keeps it."""
-        return block.stop % self.header.rows_per_frame == 0 and not block.ends
+        return rows.block.stop % self.header.rows_per_frame == 0 and not rows.last
 
     def check_is_there(self) -> None:
         """Raise CutShortError if the file was removed or replaced; being renamed changes nothing."""
@@ -97,7 +97,7 @@ class FrameFile:
         """Yield events; keep the last full frame, and let errors say which file it was."""
         try:
             for event in events:
-                if isinstance(event, Rows) and self.is_for_good(event.block):
+                if isinstance(event, Rows) and self.is_for_good(event):
                     self.kept = event.block
                 yield event
         except FormatError as error:

@@ -266,7 +266,7 @@ def _for_good(frames: FrameFile, row: int) -> Iterator[Block]:
     """
     waiting: list[Block] = []
     for event in frames.events(row):
-        if isinstance(event, Rows) and frames.is_for_good(event.block):
+        if isinstance(event, Rows) and frames.is_for_good(event):
             yield event.block
         elif isinstance(event, Rows):
             waiting.append(event.block)

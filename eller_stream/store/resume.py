@@ -3,7 +3,7 @@
 What a killed process, a power cut or a full disk left is read from its beginning, frame by frame, each held against
 its checksum. Kept are the frames up to the last one that is whole, full and not the end of the maze: a merging last
 row, and a frame that is not full, stand there only because the run ended then. Everything behind is dropped and
-carved anew, from where a stream stands there: at a row that key rows make cheap to find, or else from the last
+carved anew, from where a stream stands there: at a row that key rows or bands make cheap to find, or else from the last
 checkpoint on. A checkpoint whose stream was finalized is none to go on from.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import CutShortError, FormatError, StoreError
 from ..frames import Checkpoint, Event, FrameDecoder, Header, Rows
-from ..stream import EllerStream
+from ..streams import open_stream, restore_stream
 from .events import Source, events_of
 from .reader import MazeFile
 
@@ -45,12 +45,11 @@ class Kept:
     def stream(self) -> RowStream:
         """Return the stream of the rows to come. Raises StreamError where they cannot be found in bounded time."""
         spec = self.header.spec
-        stream: RowStream
         if self.checkpoint is not None:
-            stream = EllerStream.restore(self.checkpoint.snapshot)
+            stream = restore_stream(self.checkpoint.snapshot)
         else:
             stream = first_stream(spec)
-            stream.seek(self.row if spec.key_interval else self.header.first_row)
+            stream.seek(self.row if spec.seekable else self.header.first_row)
         while stream.position < self.row:
             stream.read(min(self.row - stream.position, self.header.rows_per_frame))
         return stream
@@ -58,7 +57,7 @@ class Kept:
 
 def first_stream(spec: MazeSpec) -> RowStream:
     """Return a spec's stream at its first row."""
-    return EllerStream.from_spec(spec)
+    return open_stream(spec)
 
 
 def kept_of(source: Source, spec: MazeSpec, name: Path) -> Kept | None:
@@ -87,7 +86,7 @@ def kept_of(source: Source, spec: MazeSpec, name: Path) -> Kept | None:
 
 def _is_usable(checkpoint: Checkpoint, spec: MazeSpec) -> bool:
     """Return whether a checkpoint's stream is that of the spec as planned, not finalized."""
-    stream = EllerStream.restore(checkpoint.snapshot)
+    stream = restore_stream(checkpoint.snapshot)
     return (stream.spec, stream.height, stream.position) == (spec, spec.height, checkpoint.row)
 
 

@@ -158,7 +158,9 @@ class FrameWriter:
             self._checkpoint = Checkpoint(self._row, self.stream.snapshot())
 
     def _write_full_frame(self) -> None:
-        if self._pending and (self._pending[-1].ends or self._row % self.header.rows_per_frame == 0):
+        if self._pending and (
+            self._pending[-1].ends_at(self.stream.height) or self._row % self.header.rows_per_frame == 0
+        ):
             self._write_frame()
         if not self._over:
             self._look_at_state()
@@ -171,7 +173,7 @@ class FrameWriter:
         with self._all_or_never():
             self._hand_over(partial(self._put_frame, self._checkpoint, block), block.nbytes)
             self._next_frame, self._pending, self._checkpoint = block.stop, [], None
-            self._over = self._last = block.ends
+            self._over = self._last = block.ends_at(self.stream.height)
 
     def _hand_over(self, job: Callable[[], None], size: int) -> None:
         """Do the job, behind the caller's back if it is large enough for that to pay."""
@@ -185,7 +187,7 @@ class FrameWriter:
     def _put_frame(self, checkpoint: Checkpoint | None, block: Block) -> None:
         if checkpoint is not None:
             self._put(encode_checkpoint(checkpoint))
-        self._put(encode_rows(Rows(block, block.ends)))
+        self._put(encode_rows(Rows(block, block.ends_at(self.stream.height))))
 
     @contextmanager
     def _all_or_never(self) -> Iterator[None]:
