@@ -71,14 +71,12 @@ export class View {
 
   /** Make cells `cell` pixels large; what is at the point stays there. */
   zoomTo(cell, x, y) {
-    const [before, across, down] = [this.cell, x - this.left, y + this.offset];
-    const rows = Math.floor(down / before);
-    const within = down / before - rows;
+    const across = (x - this.left) / this.cell;
+    const down = (y + this.offset) / this.cell;
     this.cell = cell;
-    this.row += rows;
     this.offset = 0;
-    this.x = (across / before) * cell - x;
-    this.scrollBy(0, within * cell - y);
+    this.x = across * cell - x;
+    this.scrollBy(0, down * cell - y);
   }
 
   clamp() {
