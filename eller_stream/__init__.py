@@ -14,6 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .bands import BandStream as BandStream
+    from .bands import random_walk_map as random_walk_map
     from .block import Block as Block
     from .block import Row as Row
     from .errors import BlockError as BlockError
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
     from .store import MazeWriter as MazeWriter
     from .stream import EllerStream as EllerStream
     from .stream import RowStream as RowStream
+    from .streams import open_stream as open_stream
+    from .streams import restore_stream as restore_stream
     from .verify import Fault as Fault
     from .verify import Report as Report
     from .verify import Verifier as Verifier
@@ -64,6 +68,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {
+    "bands": ("BandStream", "random_walk_map"),
     "block": ("Block", "Row"),
     "errors": (
         "BlockError",
@@ -95,6 +100,7 @@ _MODULES = {
     "spec": ("MazeSpec", "Probability", "Schedule", "seed_from_text"),
     "store": ("MazeFile", "MazeWriter"),
     "stream": ("EllerStream", "RowStream"),
+    "streams": ("open_stream", "restore_stream"),
     "verify": ("Fault", "Report", "Verifier"),
     "window": ("RowSource", "Scroller", "Window"),
 }

@@ -14,6 +14,7 @@ PACKAGE = ROOT / "eller_stream"
 # Lines as in the design: a module may import those of the lines above, and those before it on its own.
 HOUSE = [
     ["errors"],
+    ["chance"],
     ["spec"],
     ["sealed"],
     ["coins"],
@@ -22,6 +23,7 @@ HOUSE = [
     ["partition"],
     ["stream", "uniform"],
     ["bands"],
+    ["streams"],
     ["_verify", "verify", "passages"],
     ["_solve", "solve"],
     ["measure"],

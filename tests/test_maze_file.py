@@ -371,7 +371,7 @@ def test_a_command_that_is_killed_and_resumed_is_followed_to_its_end(target):
     words += ["--seed", "1", "--resume"]
     spec = MazeSpec(2000, seed=1, height=30_000)
     with subprocess.Popen(words, stderr=subprocess.DEVNULL) as process:
-        until(lambda: part_of(target).exists() and part_of(target).stat().st_size > 10**6)
+        until(lambda: process.poll() or (part_of(target).exists() and part_of(target).stat().st_size > 10**6))
         seen, thread = follower(target)
         process.kill()
     with part_of(target).open("r+b") as part:

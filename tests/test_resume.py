@@ -319,7 +319,7 @@ def test_a_resumed_file_is_locked_too(target):
 def test_another_process_holds_the_lock(target):
     words = [sys.executable, "-m", "eller_stream", "generate", str(target), "--width", "100", "--seed", "1"]
     with subprocess.Popen(words, stderr=subprocess.DEVNULL) as process:
-        wait_for_size(part_of(target), 1)
+        wait_for_size(part_of(target), 1, process)
         with pytest.raises(StoreError, match="another run is writing it"):
             MazeWriter.resume(target, MazeSpec(100, seed=1))
         process.kill()
@@ -374,8 +374,9 @@ def started(*words):
     return subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
 
 
-def wait_for_size(path, size):
-    while not (path.exists() and path.stat().st_size >= size):
+def wait_for_size(path, size, process):
+    """Wait until a process has written so much, or has ended."""
+    while process.poll() is None and not (path.exists() and path.stat().st_size >= size):
         time.sleep(0.001)
 
 
@@ -391,7 +392,7 @@ def test_killed_again_and_again_it_comes_to_the_same_bytes(target, key_interval)
     assert eller("generate", calm, *words).returncode == 0
     for part in (1, 1_000_000, 7_000_001, 20_000_003, 33_333_333):
         with started("generate", target, *words, "--resume") as process:
-            wait_for_size(part_of(target), part)
+            wait_for_size(part_of(target), part, process)
             process.kill()
     done = eller("generate", target, *words, "--resume")
     assert (done.returncode, "resumed at row" in done.stderr) == (0, True)
@@ -404,7 +405,7 @@ def test_after_ctrl_c_once_or_twice_it_goes_on(target, times):
     calm = target.with_name("calm.emz")
     assert eller("generate", calm, *words).returncode == 0
     with started("generate", target, *words) as process:
-        wait_for_size(part_of(target), 3_000_000)
+        wait_for_size(part_of(target), 3_000_000, process)
         for _ in range(times):
             process.send_signal(signal.SIGINT)
         process.communicate()

@@ -1,6 +1,6 @@
 """The jobs by name, in the order in which they run; each is a module with `TITLE` and `run`."""
 
-from . import generate, iterate, read, socket, solve, verify, window, without_compiler
+from . import bands, generate, iterate, read, socket, solve, verify, window, without_compiler
 
 JOBS = {
     "read": read,
@@ -8,6 +8,7 @@ JOBS = {
     "iterate": iterate,
     "generate": generate,
     "verify": verify,
+    "bands": bands,
     "solve": solve,
     "socket": socket,
     "window": window,

@@ -14,7 +14,7 @@ row, where nobody can turn, is its gate alone.
 Two floor cells beside each other always have a passage, across the seams as well. What braid and loops dig, and what
 is drawn, and when, stands in docs/STREAM.md, "Random walk".
 
-Source: A. Mishalkin, *How to code your own procedural dungeon map generator using the Random Walk Algorithm* (2018).
+Source: A. Abdolsaheb, *How to code your own procedural dungeon map generator using the Random Walk Algorithm* (2018).
 """
 
 from __future__ import annotations
