@@ -120,7 +120,10 @@ def _root(root: list[int], number: int) -> int:
 
 
 def path_between(source: RowSource, start: Cell, end: Cell) -> dict[str, Any]:
-    """Return the path between two cells: its first cell, its moves as a text of N, E, S, W, and the rows looked at."""
+    """Return the path between two cells.
+
+    `moves` is a text of N, E, S, W; `only` tells whether the maze has no other path; `rows` are the rows looked at.
+    """
     first = source.header.first_row
     is_tree = not _may_have_cycles(source, start[0])
     for rows in _spans(source, min(start[0], end[0]), max(start[0], end[0])):
@@ -131,7 +134,7 @@ def path_between(source: RowSource, start: Cell, end: Cell) -> dict[str, Any]:
         except SolveError as error:
             apart = error
             continue
-        return {"start": list(start), "moves": _moves(path), "rows": [maze.start, maze.stop]}
+        return {"moves": _moves(path), "only": is_tree, "rows": [maze.start, maze.stop]}
     raise apart
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 HOST = "127.0.0.1"
-FIRST_WIDTH = 64
+FIRST_WIDTH = 60
 STATIC = Path(__file__).parent / "static"
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _MOST_QUESTION = 2**16
@@ -118,7 +118,7 @@ class Viewer:
         headers = request.headers
         if request.host not in hosts:
             raise web.HTTPForbidden(
-                text=f"Host is {shown(request.host)}, one of {', '.join(sorted(hosts))} was expected"
+                text=f"Host is {shown(request.host)}, {' or '.join(sorted(hosts))} was expected"
             )
         own = f"http://{request.host}"
         if headers.get("Origin", "" if request.path == "/socket" else own) != own:
@@ -148,7 +148,7 @@ class Viewer:
         return {"spec": answers.spec_of_words(question).to_json()}
 
     async def _sets(self, question: dict[str, Any]) -> dict[str, Any]:
-        spec = self._first if question.get("spec") is None else MazeSpec.from_data(question["spec"])
+        spec = MazeSpec.from_data(question.get("spec"))
         row, rows = (answers.row_of(question, name) for name in ("row", "rows"))
         return {"row": row, "sets": await self._work(lambda: answers.sets_of(spec, row, rows, self._server.limits))}
 

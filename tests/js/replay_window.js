@@ -1,11 +1,9 @@
-// Do what a test in Python has done with its Window, read as JSON from stdin, and print what came of it.
+// Do what a test in Python has done with its Windows, read as JSON from stdin, and print what came of it.
 
 import { readFileSync } from "node:fs";
 import { bytesOf, hexOf, load } from "./static.js";
 
 const { Window } = await load("window.js");
-const { capacity, steps } = JSON.parse(readFileSync(0, "utf-8"));
-const rows = new Window(capacity);
 
 const plane = (hex) => (hex === null ? null : bytesOf(hex));
 const blockOf = ({ start, count, width, east, south, north, floor }) => ({
@@ -13,7 +11,7 @@ const blockOf = ({ start, count, width, east, south, north, floor }) => ({
 });
 
 const DO = {
-  add(block, near) {
+  add(rows, block, near) {
     try {
       rows.add(blockOf(block), near ?? undefined);
       return "added";
@@ -21,12 +19,12 @@ const DO = {
       return error.name;
     }
   },
-  discard(start, stop) {
+  discard(rows, start, stop) {
     rows.discard(start, stop ?? undefined);
     return "discarded";
   },
-  missing: (top, height) => rows.missing(top, height),
-  row(index) {
+  missing: (rows, top, height) => rows.missing(top, height),
+  row(rows, index) {
     const found = rows.find(index);
     if (!found) return null;
     const [{ east, south, floor, width }, at] = found;
@@ -35,7 +33,12 @@ const DO = {
   },
 };
 
-const came = steps.map(([name, ...args]) => [DO[name](...args), rows.held]);
-const memory = new Set(rows.pieces.map((piece) => piece.east.buffer));
-const bytes = [...memory].reduce((sum, buffer) => sum + buffer.byteLength, 0);
-process.stdout.write(JSON.stringify({ came, size: rows.size, bytes }));
+function replay({ capacity, steps }) {
+  const rows = new Window(capacity);
+  const came = steps.map(([name, ...args]) => [DO[name](rows, ...args), rows.held]);
+  const buffers = new Set(rows.pieces.map((piece) => piece.east.buffer));
+  const bytes = [...buffers].reduce((sum, buffer) => sum + buffer.byteLength, 0);
+  return { came, bytes };
+}
+
+process.stdout.write(JSON.stringify(JSON.parse(readFileSync(0, "utf-8")).map(replay)));

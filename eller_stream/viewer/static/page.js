@@ -70,14 +70,14 @@ export class Page {
     Object.assign(this.view, { columns: spec.width, first: offered?.first ?? 0, stop: offered?.stop ?? spec.height });
     this.rows = new Window(1);
     this.rowsPerFrame = 1;
-    this.source = new Source(SOCKET, offered ? null : spec, {
+    this.isNew = true;
+    this.source = new Source(SOCKET, offered ? null : spec, this.view.first, {
       header: (header) => this.frameSize(header.rowsPerFrame),
       rows: (block) => this.take(block),
       height: (rows) => this.end(rows),
-      lost: () => setTimeout(() => this.changed(), 600),
+      lost: () => this.changed(),
       failed: (reason) => this.say(reason),
     });
-    this.source.firstRow = this.view.first;
     this.sets = null;
     this.path = new Path(offered ? null : spec, { changed: () => this.changed(), tell: (text) => this.tellPath(text) });
     byId("sets").disabled = byId("play").disabled = byId("step").disabled = spec.algorithm !== "eller";
@@ -102,7 +102,15 @@ export class Page {
     const [first, stop] = this.view.rows;
     this.rows.capacity = this.capacity;
     this.rows.add(block, [first, Math.max(stop, first + 1)]);
+    if (this.isNew && block.floor && first === this.view.first) this.leaveRock(block, stop);
+    this.isNew = false;
     this.changed();
+  }
+
+  /** A map may begin with rows of solid rock: show the first row with ground, if none is seen. */
+  leaveRock(block, stop) {
+    const ground = block.start + Math.floor(block.floor.findIndex((byte) => byte) / rowBytes(block.width));
+    if (ground >= stop) this.view.goTo(ground - 2);
   }
 
   end(rows) {
@@ -265,7 +273,7 @@ export class Page {
     byId("sets").checked = wanted;
     this.sets = !wanted
       ? null
-      : new Sets(this.spec, this.colours.light, {
+      : new Sets(this.spec, this.colours.sets, {
           changed: () => this.changed(),
           failed: (reason) => this.say(reason),
         });

@@ -37,11 +37,11 @@ export class Path {
     this.hooks.tell("Looking for the path …");
     try {
       const spec = this.spec && jsonOfSpec(this.spec);
-      const { moves, rows } = await ask("path", { spec, from: start, to: end });
+      const { moves, rows, only } = await ask("path", { spec, from: start, to: end });
       if (this.start !== start || this.end !== end) return;
       this.cells = cellsOf(start, moves);
-      const within = `looked for in rows ${told(rows[0])} to ${told(rows[1] - 1)}`;
-      this.hooks.tell(`${told(moves.length)} steps, ${within}.`);
+      const which = only ? "the only way" : `the shortest within rows ${told(rows[0])} to ${told(rows[1] - 1)}`;
+      this.hooks.tell(`${told(moves.length)} steps, ${which}.`);
     } catch (error) {
       if (this.start !== start || this.end !== end) return;
       this.hooks.tell(`No path: ${error.message}.`);

@@ -10,9 +10,9 @@ const MOST_ROWS = 2048;
 
 export class Sets {
   /** `hooks.changed()` is told when sets came, `hooks.failed(reason)` when they will not. */
-  constructor(spec, light, hooks) {
+  constructor(spec, shades, hooks) {
     this.spec = spec;
-    this.light = light;
+    this.shades = shades;
     this.hooks = hooks;
     this.numbers = new Map();
     this.tints = new Map();
@@ -23,7 +23,7 @@ export class Sets {
   tint(row) {
     const numbers = this.numbers.get(row);
     if (numbers && !this.tints.has(row)) {
-      this.tints.set(row, Uint32Array.from(numbers, (number) => pixelOf(setColour(number, this.light))));
+      this.tints.set(row, Uint32Array.from(numbers, (number) => pixelOf(setColour(number, this.shades))));
     }
     return this.tints.get(row) ?? null;
   }

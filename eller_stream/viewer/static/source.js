@@ -13,19 +13,21 @@ import { MAX_ROW, mapOfSpec } from "./spec.js";
 const MOST_PACKET = 64 * 2 ** 20;
 const FRAMES_AHEAD = 2;
 const PASSING = ["idle", "closing", "busy"];
-const PAUSE = 500;
+const [PAUSE, LONGEST_PAUSE] = [500, 8000];
 
 export class Source {
   /**
-   * `spec` null asks for the file that the server offers. `hooks` are told what comes: `header(header)`, `rows(block)`,
-   * `height(rows)` when it is known, `failed(reason)`.
+   * `spec` null asks for the file that the server offers; `first` is the first row there is. `hooks` are told what comes: `header(header)`, `rows(block)`,
+   * `height(rows)` when it is known, `lost()` when a lost connection may be made again, `failed(reason)`.
    */
-  constructor(url, spec, hooks) {
+  constructor(url, spec, first, hooks) {
     this.url = url;
     this.spec = spec;
+    this.firstRow = first;
     this.hooks = hooks;
     this.closed = false;
     this.retryAt = 0;
+    this.pause = PAUSE;
     this.forget();
   }
 
@@ -51,7 +53,6 @@ export class Source {
     this.answer = null;
     this.frames = null;
     this.rowsPerFrame = null;
-    this.firstRow = 0;
     this.next = this.room = 0;
     this.ended = false;
   }
@@ -124,6 +125,7 @@ export class Source {
   take(event) {
     if (event.kind === "header") this.takeHeader(event);
     if (event.kind === "rows") {
+      this.pause = PAUSE;
       this.next = event.block.start + event.block.count;
       this.hooks.rows(event.block);
     }
@@ -145,11 +147,12 @@ export class Source {
     else this.fail(reason);
   }
 
-  /** The connection has gone; it may be made again at the next want, after a pause. */
+  /** The connection has gone; it may be made again at the next want, after a pause that grows. */
   lost() {
     this.hangUp();
-    this.retryAt = Date.now() + PAUSE;
-    this.hooks.lost();
+    this.retryAt = Date.now() + this.pause;
+    setTimeout(this.hooks.lost, this.pause);
+    this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
   }
 
   fail(reason) {
