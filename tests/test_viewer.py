@@ -174,7 +174,7 @@ def test_a_spec_that_is_none(viewer, words, reason):
 @pytest.mark.parametrize("name", ["maze", "spec", "sets", "path"])
 def test_a_question_that_is_none(viewer, name, body):
     status, _, answer = request(viewer, "POST", f"/{name}", body.encode("latin-1"))
-    assert (status, json.loads(answer)) == (400, {"error": "a question is a map in JSON"})
+    assert (status, answer) == (400, b"a question is a map in JSON")
 
 
 def test_a_question_that_is_too_long(viewer):
@@ -193,7 +193,7 @@ def test_a_question_that_is_too_long(viewer):
 def test_whatever_stands_in_a_question_is_answered(viewer, name, value):
     question = {"spec": small(9).to_json(), "row": 5, "rows": 2, "from": [0, 0], "to": [3, 3]} | {name: value}
     for kind in ("sets", "path"):
-        assert request(viewer, "POST", f"/{kind}", json.dumps(question))[0] in (200, 400)
+        assert request(viewer, "POST", f"/{kind}", json.dumps(question))[0] == 200
 
 
 # ---- sets ------------------------------------------------------------------------------------

@@ -117,9 +117,7 @@ class Viewer:
         hosts = {f"{name}:{self._port}" for name in (HOST, "localhost")}
         headers = request.headers
         if request.host not in hosts:
-            raise web.HTTPForbidden(
-                text=f"Host is {shown(request.host)}, {' or '.join(sorted(hosts))} was expected"
-            )
+            raise web.HTTPForbidden(text=f"Host is {shown(request.host)}, {' or '.join(sorted(hosts))} was expected")
         own = f"http://{request.host}"
         if headers.get("Origin", "" if request.path == "/socket" else own) != own:
             raise web.HTTPForbidden(text=f"Origin is {shown(headers.get('Origin'))}, {own} was expected")
@@ -177,7 +175,7 @@ def _sending(file: Path) -> Callable[[web.Request], Awaitable[web.Response]]:
 def _answering(
     answer: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]],
 ) -> Callable[[web.Request], Awaitable[web.Response]]:
-    """Return what answers a question in JSON; what is wrong with it is told as {"error": reason}."""
+    """Return what answers a question in JSON; what is wrong with its values is told as {"error": reason}."""
 
     async def respond(request: web.Request) -> web.Response:
         try:
@@ -185,10 +183,10 @@ def _answering(
             if not isinstance(question, dict):
                 raise ValueError("a question is a map")
         except (ValueError, RecursionError):
-            return web.json_response({"error": "a question is a map in JSON"}, status=400)
+            raise web.HTTPBadRequest(text="a question is a map in JSON") from None
         try:
             return web.json_response(await answer(question))
         except EllerStreamError as error:
-            return web.json_response({"error": str(error)}, status=400)
+            return web.json_response({"error": str(error)})
 
     return respond

@@ -7,8 +7,8 @@ export async function ask(name, question) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(question),
   });
-  const type = response.headers.get("Content-Type") ?? "";
-  const answer = type.includes("json") ? await response.json() : { error: await response.text() };
-  if (!response.ok) throw new Error(answer.error);
+  if (!response.ok) throw new Error(await response.text());
+  const answer = await response.json();
+  if (answer.error) throw new Error(answer.error);
   return answer;
 }

@@ -48,11 +48,12 @@ export class Page {
   showFragment() {
     try {
       const linked = readFragment(location.hash);
-      if (linked) return this.show(linked.spec, linked.row);
+      if (linked) this.show(linked.spec, linked.row);
+      else this.showOffered();
     } catch (error) {
+      this.showOffered();
       this.say(error.message);
     }
-    return this.showOffered();
   }
 
   showOffered() {

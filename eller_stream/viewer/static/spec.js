@@ -99,7 +99,15 @@ export const promisesLoops = (spec) => spec.braid > 0 || spec.loops.some(([, n])
 
 /** Return a probability, or a schedule, as people write it: 0.5 or 0:0.5,1000:0.6. */
 export function chanceText(value) {
-  if (!Array.isArray(value)) return String(value / ONE);
-  if (value.length === 1) return String(value[0][1] / ONE);
-  return value.map(([row, n]) => `${row}:${n / ONE}`).join(",");
+  if (!Array.isArray(value)) return decimal(value);
+  if (value.length === 1) return decimal(value[0][1]);
+  return value.map(([row, n]) => `${row}:${decimal(n)}`).join(",");
+}
+
+/** Return the shortest decimal that is nearest to so many 65,536ths. */
+function decimal(n) {
+  for (let digits = 1; ; digits++) {
+    const short = Number((n / ONE).toPrecision(digits));
+    if (Math.round(short * ONE) === n) return String(short);
+  }
 }
