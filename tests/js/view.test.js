@@ -83,15 +83,33 @@ ROWS.add({
 test("walls and cells, pixel by pixel", () => {
   const seen = view({ size: [8, 6], cell: 2, columns: 3, stop: 2 });
   const pixels = new Uint32Array(48);
-  drawRows(pixels, seen, ROWS, { paper: 1, wall: 2, outside: 3, waiting: 4 });
+  drawRows(pixels, seen, ROWS, { paper: 1, wall: 2, outside: 3, waiting: 4, rock: 5 });
   const lines = Array.from({ length: 6 }, (_, y) => [...pixels.subarray(8 * y, 8 * y + 8)].join(""));
   assert.deepEqual(lines, ["22222223", "21112123", "22222123", "21111123", "22222223", "33333333"]);
+});
+
+// The same, but that the third column is rock and nothing leads there.
+const MAP = new Window(10);
+MAP.add({
+  ...{ start: 0, count: 2, width: 3, floor: Uint8Array.of(0b011, 0b011), north: Uint8Array.of(0) },
+  ...{ east: Uint8Array.of(0b001, 0b001), south: Uint8Array.of(0b010, 0b000) },
+});
+
+test("rock is drawn as such, with a wall around it but none within", () => {
+  const seen = view({ size: [8, 6], cell: 2, columns: 3, stop: 2 });
+  const pixels = new Uint32Array(48);
+  drawRows(pixels, seen, MAP, { paper: 1, wall: 2, outside: 3, waiting: 4, rock: 5 });
+  const lines = Array.from({ length: 6 }, (_, y) => [...pixels.subarray(8 * y, 8 * y + 8)].join(""));
+  assert.deepEqual(lines, ["22222223", "21112523", "22212523", "21112523", "22222223", "33333333"]);
+  const text = svgOf(MAP, [0, 2], 3, { wall: "#000000", rock: "#888888", paper: "#ffffff" }, () => null, []);
+  assert(text.includes('d="M0 10h10M20 0v10M0 0h30M0 20h30M20 10v10M0 0v20M30 0v20"'));
+  assert.equal(text.match(/<rect x="20" y="[01]0?" width="10" height="10" fill="#888888"/g).length, 2);
 });
 
 test("rows that have not come, and rows that are not to be drawn yet", () => {
   const seen = view({ size: [8, 8], cell: 2, columns: 3, stop: 4 });
   const pixels = new Uint32Array(64);
-  const colours = { paper: 1, wall: 2, outside: 3, waiting: 4 };
+  const colours = { paper: 1, wall: 2, outside: 3, waiting: 4, rock: 5 };
   drawRows(pixels, seen, ROWS, colours);
   assert.equal([...pixels.subarray(8 * 5, 8 * 5 + 8)].join(""), "44444433");
   drawRows(pixels, seen, ROWS, colours, () => null, 1);
@@ -100,7 +118,7 @@ test("rows that have not come, and rows that are not to be drawn yet", () => {
 });
 
 test("the walls of an SVG", () => {
-  const text = svgOf(ROWS, [0, 2], 3, { wall: "#000000", paper: "#ffffff", path: "#ff0000" }, () => null, [[0, 0], [0, 1]]);
-  assert(text.includes('d="M0 0h30M20 0v10M0 10h20M0 20h30M0 0v20M30 0v20"'));
+  const text = svgOf(ROWS, [0, 2], 3, { wall: "#000000", rock: "#888888", paper: "#ffffff", path: "#ff0000" }, () => null, [[0, 0], [0, 1]]);
+  assert(text.includes('d="M0 10h20M20 0v10M0 0h30M0 20h30M0 0v20M30 0v20"'));
   assert(text.includes('points="5,5 15,5"'));
 });

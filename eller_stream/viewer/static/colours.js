@@ -2,7 +2,7 @@
 
 import { pixelOf } from "./draw.js";
 
-const NAMES = ["paper", "wall", "outside", "waiting", "path", "start", "end"];
+const NAMES = ["paper", "wall", "rock", "outside", "waiting", "path", "start", "end"];
 const GOLDEN_ANGLE = 137.508;
 
 /** The style sheet's colours, as #rrggbb (`css`) and as pixels (`pixels`), and how light and strong the sets' colours are. */

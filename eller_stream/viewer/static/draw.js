@@ -38,7 +38,7 @@ export function rowOf(rows, index) {
 
 /**
  * Draw the rows that are seen and held into `pixels`, a Uint32Array of the view's size. `colours` are the pixels
- * {paper, wall, outside, waiting}; `paint(row)` returns the colours of a row's cells (a Uint32Array), or null for paper.
+ * {paper, wall, rock, outside, waiting}; `paint(row)` returns the colours of a row's cells (a Uint32Array), or null for paper.
  * Rows from `limit` on are not drawn.
  */
 export function drawRows(pixels, view, rows, colours, paint = () => null, limit = Infinity) {
@@ -78,7 +78,7 @@ class Painter {
     this.copyLine(y + this.view.wall, y + this.view.cell);
   }
 
-  /** Return what tells whether a column is open to the north; from the block's own north where the row above is not held. */
+  /** Return what tells whether a column is open to the north: by the row above, or the block's own north. */
   north(above, here) {
     if (above) return (column) => above.south(column);
     return here.at === 0 ? (column) => bit(here.block.north, 0, column) : () => 0;
@@ -98,37 +98,51 @@ class Painter {
   }
 
   walls(y, above, here, isOpen, tint) {
-    const { paper, wall } = this.colours;
+    const { paper, wall, rock } = this.colours;
     const [from, to] = this.seen;
+    const { left, cell, wall: thick } = this.view;
     this.line.fill(this.colours.outside);
+    let [openBefore, rockBefore] = [from > 0 && isOpen(from - 1), isRock(above, here, from - 1)];
     for (let column = from; column <= to; column++) {
-      const x = this.view.left + column * this.view.cell;
+      const x = left + column * cell;
       const open = column < to && isOpen(column);
-      const pillar = !(open && column > 0 && isOpen(column - 1) && above?.east(column - 1) && here?.east(column - 1));
-      this.run(x, x + this.view.wall, pillar ? wall : paper);
-      if (column < to) this.run(x + this.view.wall, x + this.view.cell, open ? (tint?.[column] ?? paper) : wall);
+      const solid = column < to && isRock(above, here, column);
+      const clear = open && openBefore && above?.east(column - 1) && here?.east(column - 1);
+      this.run(x, x + thick, clear ? paper : solid && rockBefore ? rock : wall);
+      if (column < to) this.run(x + thick, x + cell, open ? (tint?.[column] ?? paper) : solid ? rock : wall);
+      [openBefore, rockBefore] = [open, solid];
     }
-    this.copyLine(y, y + this.view.wall);
+    this.copyLine(y, y + thick);
   }
 
   cells(here, tint) {
-    const { paper, wall } = this.colours;
+    const { paper, wall, rock } = this.colours;
     const [from, to] = this.seen;
+    const { left, cell, columns, wall: thick } = this.view;
     this.line.fill(this.colours.outside);
+    let rockBefore = from > 0 && !here.floor(from - 1);
     for (let column = from; column <= to; column++) {
-      const x = this.view.left + column * this.view.cell;
-      const open = column > 0 && column < this.view.columns && here.east(column - 1);
-      this.run(x, x + this.view.wall, open ? (tint?.[column - 1] ?? paper) : wall);
-      const colour = column < to && here.floor(column) ? (tint?.[column] ?? paper) : wall;
-      if (column < to) this.run(x + this.view.wall, x + this.view.cell, colour);
+      const x = left + column * cell;
+      const open = column > 0 && column < columns && here.east(column - 1);
+      const solid = column < to && !here.floor(column);
+      this.run(x, x + thick, open ? (tint?.[column - 1] ?? paper) : solid && rockBefore ? rock : wall);
+      if (column < to) this.run(x + thick, x + cell, solid ? rock : (tint?.[column] ?? paper));
+      rockBefore = solid;
     }
   }
 
+  /** Draw a part of the line; a plain loop, since most parts are a few pixels long. */
   run(from, to, colour) {
-    if (to > 0 && from < this.across) this.line.fill(colour, Math.max(0, from), to);
+    const end = Math.min(to, this.across);
+    for (let x = Math.max(0, from); x < end; x++) this.line[x] = colour;
   }
 
   copyLine(from, to) {
     for (let y = Math.max(0, from); y < Math.min(to, this.down); y++) this.pixels.set(this.line, y * this.across);
   }
+}
+
+/** Return whether a column is rock in both rows; a row that is not held, or beyond the maze, is none. */
+function isRock(above, here, column) {
+  return column >= 0 && above !== null && here !== null && !above.floor(column) && !here.floor(column);
 }

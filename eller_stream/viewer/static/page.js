@@ -2,24 +2,20 @@
 
 import { ask } from "./ask.js";
 import { rowBytes } from "./block.js";
-import { readColours } from "./colours.js";
 import { drawnSeed, fillForm, listenToButtons, listenToForm } from "./controls.js";
-import { drawRows } from "./draw.js";
 import { listen } from "./input.js";
 import { fragmentOf, readFragment } from "./link.js";
 import { Path } from "./path.js";
 import { Player } from "./player.js";
-import { save, savePng } from "./save.js";
+import { save } from "./save.js";
+import { Screen } from "./screen.js";
 import { Sets } from "./sets.js";
 import { Source } from "./source.js";
 import { specOfJson } from "./spec.js";
 import { svgOf } from "./svg.js";
-import { View } from "./view.js";
 import { Window } from "./window.js";
 
-const [SMALLEST, LARGEST] = [2, 40];
 const MOST_BYTES_AHEAD = 16 * 2 ** 20;
-const LABELS_FROM = 20;
 const SOCKET = `ws://${location.host}/socket`;
 
 const byId = (id) => document.getElementById(id);
@@ -28,14 +24,12 @@ const told = (number) => number.toLocaleString("en-US");
 export class Page {
   constructor() {
     this.canvas = byId("maze");
-    this.context = this.canvas.getContext("2d", { alpha: false, willReadFrequently: true });
-    this.view = new View();
-    this.zoom = 16;
+    this.screen = new Screen(this.canvas);
+    this.view = this.screen.view;
     this.drawing = false;
     this.offered = null;
     this.spec = null;
     this.player = new Player({ start: () => this.view.row, stepped: (limit) => this.stepped(limit) });
-    this.colours = readColours(this.canvas);
     this.listen();
   }
 
@@ -155,36 +149,12 @@ export class Page {
   draw() {
     this.drawing = false;
     if (!this.spec) return;
-    const { view } = this;
-    if (view.size[0] !== this.image?.width || view.size[1] !== this.image?.height) this.resizeImage();
-    const pixels = new Uint32Array(this.image.data.buffer);
+    const [first, stop] = this.view.rows;
     const limit = this.player.limit ?? Infinity;
-    drawRows(pixels, view, this.rows, this.colours.pixels, (row) => this.sets?.tint(row) ?? null, limit);
-    this.context.putImageData(this.image, 0, 0);
-    if (this.sets) this.drawNumbers(limit);
-    this.path.draw(this.context, view, this.colours.css);
+    this.screen.draw(this.rows, this.sets, this.path, limit);
     this.tell();
     this.askForRows();
-    this.sets?.need(view.rows[0], Math.min(view.rows[1], limit));
-  }
-
-  resizeImage() {
-    [this.canvas.width, this.canvas.height] = this.view.size;
-    this.image = this.context.createImageData(...this.view.size);
-  }
-
-  /** Write the set numbers into the last row that is drawn, where there is room. */
-  drawNumbers(limit) {
-    const { view, context } = this;
-    const row = Math.min(limit, view.stop ?? Infinity) - 1;
-    const numbers = this.sets.numbers.get(row);
-    if (view.cell < LABELS_FROM * devicePixelRatio || !numbers || limit === Infinity) return;
-    context.font = `${Math.round(view.cell * 0.42)}px system-ui, sans-serif`;
-    context.textAlign = "center";
-    context.textBaseline = "middle";
-    context.fillStyle = this.colours.css.wall;
-    const middle = (view.cell + view.wall) / 2;
-    numbers.forEach((n, column) => context.fillText(n, view.left + column * view.cell + middle, view.y(row) + middle));
+    this.sets?.need(first, Math.min(stop, limit));
   }
 
   tell() {
@@ -195,7 +165,7 @@ export class Page {
     const what = `${this.file ? `${this.file.file}, ` : ""}${spec.algorithm}, ${told(spec.width)} wide, seed ${spec.seed}`;
     byId("status").textContent = `Rows ${told(first)} to ${told(last)}, ${height}. ${what}`;
     if (document.activeElement !== byId("row")) byId("row").value = told(first);
-    byId("zoom").value = this.zoom;
+    byId("zoom").value = this.screen.zoom;
   }
 
   say(text) {
@@ -210,10 +180,7 @@ export class Page {
   // ---- moving about -----------------------------------------------------------------------------
 
   resize() {
-    const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
-    this.view.size = [width, height].map((side) => Math.max(1, Math.round(side * devicePixelRatio)));
-    this.view.cell = Math.round(this.zoom * devicePixelRatio);
-    this.view.clamp();
+    this.screen.resize();
     this.changed();
   }
 
@@ -229,9 +196,8 @@ export class Page {
     this.changed();
   }
 
-  zoomTo(cell, x = this.view.size[0] / 2, y = this.view.size[1] / 2) {
-    this.zoom = Math.max(SMALLEST, Math.min(cell, LARGEST));
-    this.view.zoomTo(Math.round(this.zoom * devicePixelRatio), x, y);
+  zoomTo(cell, x, y) {
+    this.screen.zoomTo(cell, x, y);
     this.changed();
   }
 
@@ -258,8 +224,8 @@ export class Page {
       pageDown: () => this.scroll(0, page),
       first: () => this.goTo(view.first),
       last: () => view.stop !== null && this.goTo(view.stop),
-      zoomIn: () => this.zoomTo(this.zoom * 1.25 + 0.5),
-      zoomOut: () => this.zoomTo(this.zoom / 1.25 - 0.5),
+      zoomIn: () => this.zoomTo(this.screen.zoom * 1.25 + 0.5),
+      zoomOut: () => this.zoomTo(this.screen.zoom / 1.25 - 0.5),
       new: () => this.another(),
       play: () => this.togglePlay(),
       step: () => this.stepOnce(),
@@ -274,7 +240,7 @@ export class Page {
     byId("sets").checked = wanted;
     this.sets = !wanted
       ? null
-      : new Sets(this.spec, this.colours.sets, {
+      : new Sets(this.spec, this.screen.colours.sets, {
           changed: () => this.changed(),
           failed: (reason) => this.say(reason),
         });
@@ -338,21 +304,13 @@ export class Page {
     return `maze-${this.spec.algorithm}-${this.spec.width}-${this.spec.seed}-row-${this.view.row}`;
   }
 
-  savePng() {
-    const { view } = this;
-    const left = Math.max(0, view.left);
-    const right = Math.min(view.size[0], view.left + view.columns * view.cell + view.wall);
-    const bottom = Math.min(view.size[1], view.y(view.rows[1]) + view.wall);
-    savePng(this.canvas, left, right - left, bottom, `${this.fileName}.png`);
-  }
-
   saveSvg() {
     const tint = (row) => {
       const pixels = this.sets?.tint(row);
       return pixels && Array.from(pixels, cssOf);
     };
     const rows = [this.view.row, Math.min(this.view.rows[1], this.player.limit ?? Infinity)];
-    const text = svgOf(this.rows, rows, this.spec.width, this.colours.css, tint, this.path.cells);
+    const text = svgOf(this.rows, rows, this.spec.width, this.screen.colours.css, tint, this.path.cells);
     save(new Blob([text], { type: "image/svg+xml" }), `${this.fileName}.svg`);
   }
 
@@ -361,7 +319,7 @@ export class Page {
   listen() {
     listen(this.canvas, {
       scroll: (dx, dy) => this.scroll(dx, dy),
-      zoom: (factor, x, y) => this.zoomTo(this.zoom * factor, x, y),
+      zoom: (factor, x, y) => this.zoomTo(this.screen.zoom * factor, x, y),
       click: (x, y) => this.click(x, y),
       key: (name) => this.press(name),
     });
@@ -369,7 +327,7 @@ export class Page {
     listenToButtons({
       new: () => this.another(),
       share: () => this.share(),
-      png: () => this.savePng(),
+      png: () => this.screen.savePng(`${this.fileName}.png`),
       svg: () => this.saveSvg(),
       play: () => this.togglePlay(),
       step: () => this.stepOnce(),
@@ -396,7 +354,7 @@ export class Page {
   }
 
   recolour() {
-    this.colours = readColours(this.canvas);
+    this.screen.recolour();
     if (this.sets) this.setSets(true);
     this.changed();
   }

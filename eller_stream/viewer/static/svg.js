@@ -4,30 +4,42 @@ import { rowOf } from "./draw.js";
 
 const UNIT = 10;
 
-/** Return the SVG of the rows [first, stop], as far as they are held: walls, the ground of maps, sets' tints, a path. */
-export function svgOf(rows, [first, stop], columns, { wall, paper, path }, tint, cells) {
+/**
+ * Return the SVG of the rows [first, stop], as far as they are held: walls, the rock of maps, the sets' tints, a path.
+ * `tint(row)` gives the colours of a row's cells, or null.
+ */
+export function svgOf(rows, [first, stop], columns, { wall, rock, paper, path }, tint, cells) {
   const [width, height] = [columns * UNIT, (stop - first) * UNIT];
-  const shapes = [];
+  const grounds = [];
   const walls = [];
   for (let row = first; row < stop; row++) {
     const here = rowOf(rows, row);
     if (!here) continue;
     const y = (row - first) * UNIT;
-    shapes.push(...grounds(here, y, columns, wall, tint(row)));
-    const above = row > 0 ? rowOf(rows, row - 1) : null;
-    if (row === 0 || above) walls.push(...runs(columns, (c) => !above?.south(c)).map(([a, b]) => `M${a * UNIT} ${y}h${(b - a) * UNIT}`));
-    for (let c = 0; c < columns - 1; c++) if (!here.east(c)) walls.push(`M${(c + 1) * UNIT} ${y}v${UNIT}`);
-    if (row === stop - 1) walls.push(...runs(columns, (c) => !here.south(c)).map(([a, b]) => `M${a * UNIT} ${y + UNIT}h${(b - a) * UNIT}`));
+    grounds.push(...groundsOf(here, y, columns, rock, tint(row)));
+    walls.push(...wallsBelow(here, rowOf(rows, row + 1), y + UNIT, columns), ...wallsEast(here, y, columns));
+    if (row === first) walls.push(...wallsBelow(row > 0 ? rowOf(rows, row - 1) : null, here, y, columns));
   }
   walls.push(`M0 0v${height}M${width} 0v${height}`);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 -1 ${width + 2} ${height + 2}">`,
     `<rect width="${width}" height="${height}" fill="${paper}"/>`,
-    ...shapes,
+    ...grounds,
     `<path d="${walls.join("")}" fill="none" stroke="${wall}" stroke-width="1.2" stroke-linecap="square"/>`,
     ...lines(cells, first, stop, path),
     "</svg>\n",
   ].join("\n");
+}
+
+/** Return the walls between two rows; one of the two may be beyond the maze, or not held. */
+function wallsBelow(upper, lower, y, columns) {
+  const isWall = (c) => !upper?.south(c) && (!upper || !lower || upper.floor(c) || lower.floor(c));
+  return runs(columns, isWall).map(([from, to]) => `M${from * UNIT} ${y}h${(to - from) * UNIT}`);
+}
+
+function wallsEast(here, y, columns) {
+  const isWall = (c) => !here.east(c) && (here.floor(c) || here.floor(c + 1));
+  return Array.from({ length: columns - 1 }, (_, c) => (isWall(c) ? `M${(c + 1) * UNIT} ${y}v${UNIT}` : ""));
 }
 
 /** Return the runs [from, to] of columns for which something holds. */
@@ -41,8 +53,8 @@ function runs(columns, holds) {
   return found;
 }
 
-function grounds(here, y, columns, wall, tint) {
-  const solid = runs(columns, (c) => !here.floor(c)).map(([a, b]) => rect(a, y, b - a, wall));
+function groundsOf(here, y, columns, rock, tint) {
+  const solid = runs(columns, (c) => !here.floor(c)).map(([from, to]) => rect(from, y, to - from, rock));
   if (!tint) return solid;
   return [...solid, ...Array.from({ length: columns }, (_, c) => rect(c, y, 1, tint[c]))];
 }
