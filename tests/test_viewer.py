@@ -22,7 +22,7 @@ from eller_stream.net.limits import ServerLimits
 from eller_stream.net.protocol import More, PacketDecoder, Refusal
 from eller_stream.net.sources import StreamSource
 from eller_stream.viewer import Viewer, answers
-from eller_stream.viewer.server import STATIC
+from eller_stream.viewer.server import STATIC, own_hosts
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +71,11 @@ def test_another_origin_is_refused(viewer, origin):
     for method, path in (("GET", "/socket"), ("GET", "/page.js"), ("POST", "/maze"), ("POST", "/path")):
         status, _, body = request(viewer, method, path, "{}" if method == "POST" else None, Origin=origin, **UPGRADE)
         assert (status, b"was expected" in body) == (403, True)
+
+
+def test_a_browser_leaves_the_usual_port_out():
+    assert own_hosts(80) == {"127.0.0.1", "localhost"}
+    assert own_hosts(8080) == {"127.0.0.1:8080", "localhost:8080"}
 
 
 def test_a_socket_without_an_origin_is_refused(viewer):
@@ -238,16 +243,18 @@ def test_sets_are_the_same_with_loops_and_braid():
 
 
 def test_sets_are_bounded(viewer):
-    wide = ask(viewer, "sets", {"spec": small(2**14).to_json(), "row": 0, "rows": 64})
-    assert [len(row) for row in wide["sets"]] == [2**14] * 4
+    wide = ask(viewer, "sets", {"spec": small(2**12).to_json(), "row": 0, "rows": 64})
+    assert [len(row) for row in wide["sets"]] == [2**12] * 16
     short = ask(viewer, "sets", {"spec": small(9, height=10).to_json(), "row": 8, "rows": 64})
     assert len(short["sets"]) == 2
     assert set(short["sets"][1]) == {0}
-    assert "up to width 65536, not eller 65537" in refused(
-        viewer, "sets", {"spec": small(2**16 + 1).to_json(), "row": 0, "rows": 1}
+    assert "up to 4096 cells wide, not 4097" in refused(
+        viewer, "sets", {"spec": small(2**12 + 1).to_json(), "row": 0, "rows": 1}
     )
     maze = small(9, algorithm="wilson").to_json()
-    assert "of algorithm eller" in refused(viewer, "sets", {"spec": maze, "row": 0, "rows": 1})
+    assert "sets are those of algorithm eller, wilson has none" in refused(
+        viewer, "sets", {"spec": maze, "row": 0, "rows": 1}
+    )
     far = {"spec": small(64, key_interval=0).to_json(), "row": 10**12, "rows": 1}
     assert "the limit is" in refused(viewer, "sets", far)
     assert "there is no row 11" in refused(

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from eller_stream import Block, BlockError, EllerStream, Window
+from eller_stream.spec import ALGORITHMS, OPTIONS
 from eller_stream.viewer.server import STATIC
 
 pytestmark = pytest.mark.browser
@@ -18,9 +20,18 @@ pytestmark = pytest.mark.browser
 SCRIPTS = Path(__file__).parent / "js"
 
 
-def node(*words, said=None):
+@pytest.fixture(scope="module")
+def modules(tmp_path_factory):
+    """A copy of the page's modules, with what tells an older node that they are some."""
+    folder = tmp_path_factory.mktemp("modules")
+    shutil.copytree(STATIC, folder, dirs_exist_ok=True)
+    (folder / "package.json").write_text('{ "type": "module" }')
+    return folder
+
+
+def node(modules, *words, said=None):
     """Return what a script prints; it has to work."""
-    environment = os.environ | {"ELLER_STREAM_STATIC": f"{STATIC.as_uri()}/"}
+    environment = os.environ | {"ELLER_STREAM_STATIC": f"{modules.as_uri()}/"}
     done = subprocess.run(
         ["node", *map(str, words)],
         input=said,
@@ -34,11 +45,20 @@ def node(*words, said=None):
     return done.stdout
 
 
-def test_the_modules_alone():
-    said = node("--test", *sorted(SCRIPTS.glob("*.test.js")))
+def test_the_modules_alone(modules):
+    said = node(modules, "--test", "--test-reporter=tap", *sorted(SCRIPTS.glob("*.test.js")))
     counts = dict(re.findall(r"^# (pass|fail|skipped) (\d+)$", said, re.MULTILINE))
     assert int(counts["pass"]) >= 120
     assert counts["fail"] == counts["skipped"] == "0"
+
+
+def test_the_page_knows_the_algorithms_and_their_options(modules):
+    code = (
+        "import(process.env.ELLER_STREAM_STATIC + 'spec.js').then((spec) => console.log(JSON.stringify(spec.OPTIONS)))"
+    )
+    assert json.loads(node(modules, "-e", code)) == {name: list(options) for name, options in OPTIONS.items()}
+    choices = re.findall(r'<option value="(\w+)"', (STATIC / "index.html").read_text())
+    assert choices == list(ALGORITHMS)
 
 
 # ---- the window ------------------------------------------------------------------------------
@@ -112,9 +132,9 @@ def run_of(seed):
     return {"capacity": capacity, "steps": steps}, came, capacity * -(-maze.width // 8)
 
 
-def test_the_window_does_what_pythons_does():
+def test_the_window_does_what_pythons_does(modules):
     runs = [run_of(seed) for seed in range(60)]
-    answers = json.loads(node(SCRIPTS / "replay_window.js", said=json.dumps([run for run, _, _ in runs])))
+    answers = json.loads(node(modules, SCRIPTS / "replay_window.js", said=json.dumps([run for run, _, _ in runs])))
     outcomes = set()
     for (run, expected, most), answer in zip(runs, answers, strict=True):
         for said, came, wanted in zip(run["steps"], answer["came"], expected, strict=True):

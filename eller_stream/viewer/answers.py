@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..store import MazeFile
 
 MOST_SETS = 2**16
+MOST_SETS_WIDTH = 2**12
 MOST_TREE_CELLS = 2**25
 MOST_SEARCH_CELLS = 2**23
 MOST_STEPS = 2**18
@@ -90,10 +91,13 @@ def _within(name: str, value: object, most: int) -> int:
 def sets_of(spec: MazeSpec, row: int, rows: int, limits: ServerLimits) -> list[list[int]]:
     """Return the set number of each cell of up to `rows` rows from `row` on, once each row's joins are made.
 
-    Fewer come where they would be more than 65,536 numbers, or the maze ends. SpecError for a maze that is not Eller's.
+    Fewer come where they would be more than 65,536 numbers, or the maze ends. SpecError for a maze that is not
+    Eller's or is wider than 4,096 cells.
     """
-    if spec.algorithm != "eller" or spec.width > MOST_SETS:
-        raise SpecError(f"sets are shown of algorithm eller up to width {MOST_SETS}, not {spec.algorithm} {spec.width}")
+    if spec.algorithm != "eller":
+        raise SpecError(f"sets are those of algorithm eller, {spec.algorithm} has none")
+    if spec.width > MOST_SETS_WIDTH:
+        raise SpecError(f"sets are shown of rows up to {MOST_SETS_WIDTH} cells wide, not {spec.width}")
     tree = MazeSpec.from_data(spec.to_data() | {"loops": [[0, 0]], "braid": 0})  # which the sets never see
     source = StreamSource(tree, limits)
     _go(source, row)

@@ -114,7 +114,7 @@ class Viewer:
     @web.middleware
     async def _guard(self, request: web.Request, handler: Callable[[web.Request], Any]) -> web.StreamResponse:
         """Refuse what another site's page has sent, or what was sent to another name."""
-        hosts = {f"{name}:{self._port}" for name in (HOST, "localhost")}
+        hosts = own_hosts(self._port)
         headers = request.headers
         if request.host not in hosts:
             raise web.HTTPForbidden(text=f"Host is {shown(request.host)}, {' or '.join(sorted(hosts))} was expected")
@@ -157,6 +157,11 @@ class Viewer:
 
     async def _work(self, work: Callable[[], T]) -> T:
         return await self._server.carve(work)
+
+
+def own_hosts(port: int) -> set[str]:
+    """Return what a browser writes into the Host header for this server; it leaves HTTP's own port out."""
+    return {name if port == 80 else f"{name}:{port}" for name in (HOST, "localhost")}
 
 
 async def _add_headers(_: web.Request, response: web.StreamResponse) -> None:

@@ -66,11 +66,13 @@ export class Page {
     this.rows = new Window(1);
     this.rowsPerFrame = 1;
     this.isNew = true;
+    this.isLost = false;
     this.source = new Source(SOCKET, offered ? null : spec, this.view.first, {
       header: (header) => this.frameSize(header.rowsPerFrame),
       rows: (block) => this.take(block),
       height: (rows) => this.end(rows),
-      lost: () => this.changed(),
+      lost: (reason) => this.lost(reason),
+      again: () => this.changed(),
       failed: (reason) => this.say(reason),
     });
     this.sets = null;
@@ -99,7 +101,14 @@ export class Page {
     this.rows.add(block, [first, Math.max(stop, first + 1)]);
     if (this.isNew && block.floor && first === this.view.first) this.leaveRock(block, stop);
     this.isNew = false;
+    if (this.isLost) this.say("");
+    this.isLost = false;
     this.changed();
+  }
+
+  lost(reason) {
+    this.isLost = true;
+    this.say(reason ?? "");
   }
 
   /** A map may begin with rows of solid rock: show the first row with ground, if none is seen. */

@@ -6,7 +6,7 @@ import { pixelOf } from "./draw.js";
 import { jsonOfSpec } from "./spec.js";
 
 const AT_ONCE = 64;
-const MOST_ROWS = 2048;
+const MOST_NUMBERS = 2 ** 21;
 
 export class Sets {
   /** `hooks.changed()` is told when sets came, `hooks.failed(reason)` when they will not. */
@@ -37,7 +37,7 @@ export class Sets {
     try {
       const { sets } = await ask("sets", { spec: jsonOfSpec(this.spec), row, rows: AT_ONCE });
       sets.forEach((numbers, i) => this.numbers.set(row + i, numbers));
-      if (this.numbers.size > MOST_ROWS) this.forgetFar(start, stop);
+      if (this.numbers.size * this.spec.width > MOST_NUMBERS) this.forgetFar(start, stop);
       this.waiting = false;
       if (sets.length) this.hooks.changed();
     } catch (error) {

@@ -18,7 +18,8 @@ const [PAUSE, LONGEST_PAUSE] = [500, 8000];
 export class Source {
   /**
    * `spec` null asks for the file that the server offers; `first` is the first row there is. `hooks` are told what comes: `header(header)`, `rows(block)`,
-   * `height(rows)` when it is known, `lost()` when a lost connection may be made again, `failed(reason)`.
+   * `height(rows)` when it is known, `lost(reason)` (null: for being idle) and `again()` when a
+   * lost connection may be made anew, `failed(reason)`.
    */
   constructor(url, spec, first, hooks) {
     this.url = url;
@@ -71,7 +72,7 @@ export class Source {
     this.out = [encode("eller-net", VERSION, null)];
     socket.onopen = () => this.flush();
     socket.onmessage = ({ data }) => socket === this.socket && this.receive(new Uint8Array(data));
-    socket.onclose = () => socket === this.socket && this.lost();
+    socket.onclose = () => socket === this.socket && this.lost("The connection to the server is lost.");
     this.ask(start, stop, "open", this.spec && mapOfSpec(this.spec), start, null);
   }
 
@@ -143,16 +144,17 @@ export class Source {
   }
 
   refused(word, reason) {
-    if (PASSING.includes(word)) this.lost();
+    if (PASSING.includes(word)) this.lost(word === "idle" ? null : reason);
     else this.fail(reason);
   }
 
   /** The connection has gone; it may be made again at the next want, after a pause that grows. */
-  lost() {
+  lost(reason) {
     this.hangUp();
     this.retryAt = Date.now() + this.pause;
-    setTimeout(this.hooks.lost, this.pause);
+    setTimeout(this.hooks.again, this.pause);
     this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
+    this.hooks.lost(reason);
   }
 
   fail(reason) {
