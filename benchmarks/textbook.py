@@ -107,16 +107,20 @@ def _address(array: NDArray[np.generic]) -> int:
     return array.ctypes.data
 
 
-@cache
-def _library() -> ctypes.CDLL:
-    """Compile textbook.c and load it; NotHereError without a C compiler."""
+def compiled(source: Path) -> ctypes.CDLL:
+    """Compile a file in C and load it; NotHereError without a C compiler."""
     compiler = os.environ.get("CC", "cc")
     if not shutil.which(compiler.split()[0]):
         raise NotHereError(f"there is no C compiler {compiler!r} for the yardstick")
     with TemporaryDirectory() as folder:
-        file = Path(folder, "textbook.so")
-        subprocess.run([*compiler.split(), *FLAGS, "-o", str(file), str(SOURCE)], check=True)
-        library = ctypes.CDLL(str(file))
+        file = Path(folder, "yardstick.so")
+        subprocess.run([*compiler.split(), *FLAGS, "-o", str(file), str(source)], check=True)
+        return ctypes.CDLL(str(file))
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    library = compiled(SOURCE)
     number, address = ctypes.c_uint32, ctypes.c_void_p
     library.textbook_rows.argtypes = [number, ctypes.c_uint64, ctypes.c_uint64, number, *[address] * 4]
     library.textbook_rows.restype = None

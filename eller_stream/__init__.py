@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .errors import FormatError as FormatError
     from .errors import KernelError as KernelError
     from .errors import NetError as NetError
+    from .errors import PictureError as PictureError
     from .errors import SolveError as SolveError
     from .errors import SpecError as SpecError
     from .errors import StoreError as StoreError
@@ -78,6 +79,7 @@ _MODULES = {
         "FormatError",
         "KernelError",
         "NetError",
+        "PictureError",
         "SolveError",
         "SpecError",
         "StoreError",

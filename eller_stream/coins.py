@@ -12,6 +12,8 @@ takes one word. docs/STREAM.md has the definition and vectors.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -28,6 +30,7 @@ THIRD = 21_845
 EVEN = 32_768
 ALWAYS = 65_536
 
+_WORDS_AT_ONCE = 1024
 _MASK = 2**64 - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 _MIX_1 = 0xBF58476D1CE4E5B9
@@ -44,6 +47,11 @@ def mix(z: int) -> int:
 def lane_key(seed: int, lane: int) -> int:
     """Return the key of a lane of a seed."""
     return mix(seed ^ mix(lane + 1))
+
+
+def numbered_key(seed: int, lane: int, number: int) -> int:
+    """Return the key that a lane of a seed has for a band or a row of that number."""
+    return mix(lane_key(seed, lane) ^ mix(number + 1))
 
 
 def lane_words(seed: int, lane: int, first: int, count: int) -> Words:
@@ -63,6 +71,12 @@ def key_words(key: int, first: int, count: int) -> Words:
     z *= np.uint64(_MIX_2)
     z ^= z >> np.uint64(31)
     return z
+
+
+def endless_words(key: int) -> Iterator[int]:
+    """Yield the words of a key, one after another."""
+    for first in count(0, _WORDS_AT_ONCE):
+        yield from key_words(key, first, _WORDS_AT_ONCE).tolist()
 
 
 def coin_words(seed: int, base: int, n: int, first: int, count: int) -> Words:

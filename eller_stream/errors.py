@@ -8,6 +8,7 @@
     │   ├── VersionError    a newer version of the format than this program reads
     │   └── CutShortError   good bytes up to a point, then nothing
     ├── SolveError      a path asked for where there is none
+    ├── PictureError    a picture that its format cannot hold
     ├── StoreError      a file that cannot be written or read as asked
     ├── NetError        a conversation over a socket that went wrong: refused, broken off, not understood
     ├── CapacityError   more memory than the machine gives (also a MemoryError)
@@ -48,6 +49,10 @@ class CutShortError(FormatError):
 
 class SolveError(EllerStreamError):
     """A path was asked for where there is none, or from a cell outside the maze."""
+
+
+class PictureError(EllerStreamError):
+    """A picture that its format cannot hold, or a size that no picture has."""
 
 
 class StoreError(EllerStreamError):

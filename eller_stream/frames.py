@@ -249,7 +249,7 @@ class FrameDecoder:
         self._unpacked = 0
         self._floor: bool | None = None
         self._snapshot_size: int | None = None
-        self._behind_checkpoint = self._only_last_row = self._last = False
+        self._behind_checkpoint = self._last = False
 
     @classmethod
     def at(
@@ -433,8 +433,6 @@ class FrameDecoder:
             raise FormatError(f"{what}: last is {rows.last}, but its final row opens {opens} south")
         if block.stop == header.spec.height and not rows.last:
             raise FormatError(f"{what}: last is False, but its final row completes the maze's height")
-        if self._only_last_row and not (rows.last and len(block) == 1):
-            raise FormatError(f"{what}: the size of the checkpoint before it allows for one row, the last, only")
 
     def _next_checkpoint(self, header: Header) -> Checkpoint | None:
         what = f"checkpoint at row {self.row}"
@@ -452,10 +450,15 @@ class FrameDecoder:
         checkpoint = _open_checkpoint(self._take(size), what)
         if checkpoint.row != self.row:
             raise FormatError(f"{what}: it says it stands at row {checkpoint.row}")
-        self._snapshot_size = length if self._snapshot_size is None else self._snapshot_size
-        self._only_last_row = length != self._snapshot_size
+        self._check_snapshot_size(length, what)
         self._behind_checkpoint = True
         return checkpoint
+
+    def _check_snapshot_size(self, size: int, what: str) -> None:
+        """Raise FormatError if the first snapshot had another size; all places are computed from that."""
+        self._snapshot_size = size if self._snapshot_size is None else self._snapshot_size
+        if size != self._snapshot_size:
+            raise FormatError(f"{what}: its snapshot has {size} bytes, {self._snapshot_size} were expected")
 
     def _next_end(self, header: Header) -> End:
         end = decode_end(bytes(self._take(END_FRAME_SIZE)))

@@ -461,7 +461,7 @@ class EllerStream:
     def _sealed(self, end: int | None, row: int, planes: "tuple[bytes | bytearray, ...]") -> bytes:
         data = bytearray(_SNAPSHOT)
         data += self.packed_spec
-        data += b"\xc0" if end is None else _u64(end)
+        data += _u64(end or 0)
         data += _u64(row)
         for plane in planes:
             _add_bin(data, plane)
@@ -475,9 +475,9 @@ class EllerStream:
         """
         data, head, size = bytes(snapshot), _SNAPSHOT + self.packed_spec, len(self._above)
         at = len(data) - 3 * (size + 5) - 14
-        if not data.startswith(head) or at - len(head) not in (1, 9):
+        if not data.startswith(head) or at - len(head) != 9:
             raise ValueError(f"a snapshot of this maze was expected, not {len(data)} bytes that begin {data[:80]!r}")
-        end = None if data[len(head)] == 0xC0 else int.from_bytes(data[at - 8 : at], "big")
+        end = int.from_bytes(data[at - 8 : at], "big") or None
         row, most = int.from_bytes(data[at + 1 : at + 9], "big"), self._planned or _MAX_ROW
         planes = tuple(data[start : start + size] for start in range(at + 14, len(data) - 5, size + 5))
         fits = 0 < end <= most if end else end is self._planned

@@ -34,6 +34,7 @@ MAX_KEY_CELLS = 2**34
 MAX_BAND_CELLS = 2**34
 MAX_DEFAULT_BAND_CELLS = 2**32
 MAX_WILSON_SHAPE = 64
+MAX_UNIFORM_WIDTH = 2**14
 MAX_TUNNELS_PER_CELL = 64
 MAX_WEIGHT = 65_536
 MAX_PULL = 64
@@ -52,6 +53,7 @@ OPTIONS = {
     "prim": (*_BANDED, "start", "goal", "weights"),
     "wilson": _BANDED,
     "random_walk": (*_BANDED, "max_tunnels", "max_length"),
+    "uniform": ("loops", "braid"),
 }
 ALGORITHMS = tuple(OPTIONS)
 
@@ -64,8 +66,8 @@ Pull: TypeAlias = str | tuple[str, Fraction]
 class MazeSpec:
     """Everything that determines a maze: its rows follow from this and from nothing else.
 
-    algorithm     "eller", or one carved in bands: "dfs", "prim", "wilson", "random_walk"
-    width         cells in a row, 1 to 2**31 - 1
+    algorithm     "eller"; one carved in bands: "dfs", "prim", "wilson", "random_walk"; or "uniform"
+    width         cells in a row, 1 to 2**31 - 1, of uniform to 2**14
     seed          0 to 2**64 - 1; None draws one from the operating system
     height        rows of the whole maze, 1 to 2**48; None: endless until `finalize()`
     loops         probability that a closed inner wall opens after all; number or schedule
@@ -158,7 +160,7 @@ class MazeSpec:
         check_options(algorithm, [name for name, value in given.items() if value is not None])
         values: dict[str, Any] = dict.fromkeys(given)
         values["algorithm"] = algorithm
-        values["width"] = in_range("width", width, _least_size(algorithm), MAX_WIDTH)
+        values["width"] = in_range("width", width, _least_size(algorithm), _most_width(algorithm))
         values["seed"] = _seed(seed)
         values["height"] = None if height is None else in_range("height", height, _least_size(algorithm), MAX_ROW)
         for name in OPTIONS[algorithm]:
@@ -240,6 +242,11 @@ def _seed_from_digits(digits: str) -> int:
 def _least_size(algorithm: str) -> int:
     """Return the least width and height: a tunnel has to be able to turn."""
     return 2 if algorithm == "random_walk" else 1
+
+
+def _most_width(algorithm: str) -> int:
+    """Return the most that a width can be: the table of uniform takes width**2 steps to make."""
+    return MAX_UNIFORM_WIDTH if algorithm == "uniform" else MAX_WIDTH
 
 
 def _key_interval(interval: int | None, so_far: Mapping[str, Any]) -> int:

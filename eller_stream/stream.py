@@ -1,9 +1,9 @@
 """`EllerStream`: an endless maze, row by row, from Eller's algorithm; `RowStream`: what every stream can do.
 
-A stream holds the state of one row, the row to come. Rows come from the kernel in blocks; iteration
-carves a block ahead and hands its rows out one by one. Who looks at the state between two rows (`sets`,
-`snapshot`, `finalize`, `seek`) makes the stream go back to the row it had come to; the rows ahead are then
-carved again, and fewer of them at first.
+`StateStream` is what the streams share that go on from row to row: Eller's, and the uniform one. Such a stream holds
+the state of one row, the row to come. Rows come from the kernel in blocks; iteration carves a block ahead and hands
+its rows out one by one. Who looks at the state between two rows (`sets`, `snapshot`, `finalize`, `seek`) makes the
+stream go back to the row it had come to; the rows ahead are then carved again, and fewer of them at first.
 
 Key rows (every `key_interval`-th row, docs/STREAM.md "Key rows") unite all cells. What follows one depends on
 nothing but its own passages south, and these on its coins alone; so the state below a key row is found from
@@ -13,18 +13,18 @@ nothing, and any row is at most `key_interval` rows away.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
-import msgpack  # type: ignore[import-untyped]
 import numpy as np
 
 from . import coins, kernel
-from .block import Block, Row, pack_bits, row_bytes, unpack_bits
-from .errors import CapacityError, FormatError, SpecError, StreamError, VersionError
-from .partition import is_row, set_numbers
-from .sealed import bin_head, check_seal, seal, uint64
-from .spec import MAX_ROW, MazeSpec, Number, Probability, Schedule, ScheduleLike, integer, shown
+from .block import Block, Row, row_bytes, unpack_bits
+from .errors import CapacityError, SpecError, StreamError
+from .openings import with_loops
+from .partition import set_numbers
+from .spec import MAX_ROW, MazeSpec, Number, Probability, ScheduleLike, integer, shown
+from .state import State, pack_snapshot, unpack_snapshot
 
 if TYPE_CHECKING:
     from .block import Plane
@@ -34,11 +34,6 @@ MAX_ROWS_AHEAD = 256
 MAX_CELLS_AHEAD = 2**18
 MAX_SEEK_CELLS = 2**34
 _CELLS_AT_ONCE = 2**26
-
-SNAPSHOT_KIND = "eller-snapshot"
-SNAPSHOT_VERSION = 1
-_SNAPSHOT_FIELDS = 9
-_SNAPSHOT_BEGINNING = b"\x99" + msgpack.packb(SNAPSHOT_KIND) + msgpack.packb(SNAPSHOT_VERSION)
 
 
 class RowStream(Protocol):
@@ -69,79 +64,30 @@ class RowStream(Protocol):
     def snapshot(self) -> bytes:
         """Return the state as bytes, for `restore`."""
 
-    def finalize(self) -> None:
-        """Make the row to come the last one."""
+    def finalize(self, rows: int = 1) -> None:
+        """End the maze after `rows` more rows; by default the row to come is the last one."""
 
 
-@dataclass(frozen=True)
-class _State:
-    """What determines the rows from `row` on: has_next, has_prev, and the passages south of the row above.
+class StateStream(ABC):
+    """A stream that goes on from the state of one row: what Eller's rows and uniform ones have in common.
 
-    `planes` holds the three packed planes one after another. `above` is as carved and braided, loops aside.
+    A subclass names its algorithm, carves rows from a state, and finds the states that it can. All else is here.
     """
 
-    row: int
-    planes: bytes
-
-    @classmethod
-    def at_top(cls, width: int) -> _State:
-        return cls(0, bytes(3 * row_bytes(width)))
-
-    def plane(self, k: int) -> Plane:
-        """Return plane k: 0 has_next, 1 has_prev, 2 above."""
-        size = len(self.planes) // 3
-        return np.frombuffer(self.planes, np.uint8, size, k * size)
-
-
-class EllerStream:
-    """An infinite maze from Eller's algorithm, one row at a time.
-
-    The keywords are those of `MazeSpec`. Iteration yields `Row`s, `read` gives many rows as a `Block`; a
-    stream with a height, or a finalized one, ends by itself. Threads may share a stream: each row goes to one
-    of them. Streams can be pickled and copied; a copy goes on from the same row by itself.
-
-    Raises SpecError for values that no maze can have, CapacityError where a row finds no room in memory.
-
-    Source: M. Eller's algorithm (1982) as described by W. Pullen and J. Buck; a whole row at a time as
-    docs/STREAM.md tells.
-    """
-
-    def __init__(
-        self,
-        width: int,
-        *,
-        seed: int | None = None,
-        height: int | None = None,
-        p_east: ScheduleLike = 0.5,
-        p_south: ScheduleLike = 0.5,
-        key_interval: int | None = None,
-        loops: ScheduleLike = 0.0,
-        braid: Number | Probability = 0.0,
-    ) -> None:
-        self._begin(
-            MazeSpec(
-                width,
-                seed=seed,
-                height=height,
-                p_east=p_east,
-                p_south=p_south,
-                key_interval=key_interval,
-                loops=loops,
-                braid=braid,
-            )
-        )
+    ALGORITHM: ClassVar[str]
 
     def _begin(self, spec: MazeSpec) -> None:
+        if spec.algorithm != self.ALGORITHM:
+            raise SpecError(f"{type(self).__name__} has algorithm {self.ALGORITHM}, not {spec.algorithm}")
         self._spec = spec
-        self._p_east, self._p_south, self._key_interval = _eller_options(spec)
         self._end = spec.height
         self._lock = threading.Lock()
         try:
-            self._stand_at(_State.at_top(spec.width))
+            self._stand_at(State.at_top(spec.width))
         except MemoryError:
             raise CapacityError(f"a row of {spec.width} cells finds no room in memory") from None
 
-    def _stand_at(self, state: _State) -> None:
+    def _stand_at(self, state: State) -> None:
         """Make the state's row the row to come, with none carved ahead."""
         self._base = self._front = state
         self._ahead = Block.empty(state.row, self._spec.width, self._north(state))
@@ -149,7 +95,7 @@ class EllerStream:
         self._rows_ahead = 1
 
     @classmethod
-    def from_spec(cls, spec: MazeSpec) -> EllerStream:
+    def from_spec(cls, spec: MazeSpec) -> Self:
         """Return the stream of a spec, at row 0; SpecError if the spec is of another algorithm."""
         stream = cls.__new__(cls)
         stream._begin(spec)
@@ -184,7 +130,7 @@ class EllerStream:
         return numbers
 
     def __repr__(self) -> str:
-        return f"<EllerStream at row {self.position} of {self._spec}>"
+        return f"<{type(self).__name__} at row {self.position} of {self._spec}>"
 
     # ---- rows -------------------------------------------------------------------------------
 
@@ -226,33 +172,133 @@ class EllerStream:
             raise StreamError(f"row {MAX_ROW - 1} is the last that a stream can have")
         return (MAX_ROW if self._end is None else self._end) - row
 
-    def _settled(self) -> _State:
+    def _settled(self) -> State:
         """Return the state of the row to come, going back from the rows carved ahead."""
         if self._taken < len(self._ahead):
             self._stand_at(self._skip(self._base, self._taken))
         return self._front
 
-    def _carve(self, state: _State, rows: int) -> tuple[Block, _State]:
+    def _carve(self, state: State, rows: int) -> tuple[Block, State]:
         """Return the `rows` rows from the state on, and the state after them."""
         shape = (rows, row_bytes(self._spec.width))
         try:
             planes = bytearray(state.planes)
             east, south = np.empty(shape, np.uint8), np.empty(shape, np.uint8)
             self._carve_into(planes, state.row, east, south)
-            after = _State(state.row + rows, bytes(planes))
+            after = State(state.row + rows, bytes(planes))
         except (MemoryError, ValueError):  # numpy says ValueError where a size passes the address space
             raise CapacityError(
                 f"{rows} rows of {self._spec.width} cells find no room in memory; read fewer at a time"
             ) from None
         return Block(state.row, self._spec.width, east, south, self._north(state)), after
 
-    def _skip(self, state: _State, rows: int) -> _State:
+    def _skip(self, state: State, rows: int) -> State:
         """Return the state `rows` rows further on, carving them in bounded memory and forgetting them."""
         end = state.row + rows
         at_once = max(1, _CELLS_AT_ONCE // self._spec.width)
         while state.row < end:
             _, state = self._carve(state, min(at_once, end - state.row))
         return state
+
+    @abstractmethod
+    def _carve_into(self, planes: bytearray, row: int, east: Plane, south: Plane) -> None:
+        """Fill the planes with the rows from `row` on, and move the state, three planes, on."""
+
+    def _north(self, state: State) -> Plane:
+        """Return the packed passages south of the row above, as they were yielded: with its loops."""
+        above = state.plane(2)
+        return above if state.row == self._end else with_loops(self._spec, state.row, above)
+
+    # ---- moving about -----------------------------------------------------------------------
+
+    @abstractmethod
+    def seek(self, row: int, /) -> None:
+        """Make `row` the row to come; StreamError where that cannot be done."""
+
+    def finalize(self, rows: int = 1) -> None:
+        """End the maze after `rows` more rows: the last of them unites all sets and opens nothing south.
+
+        Counts from the rows that the caller has taken, whatever was carved ahead.
+        Raises StreamError if it was finalized before, has ended, or would not have so many rows.
+        """
+        with self._lock:
+            if self._end != self._spec.height:
+                raise StreamError(f"finalize was called already: row {self._last_row()} is the last one")
+            state = self._settled()
+            self._end = state.row + rows_to_end(rows, self._rows_left(state.row), self._end)
+
+    def _last_row(self) -> int:
+        return (self._end or 0) - 1
+
+    # ---- snapshots --------------------------------------------------------------------------
+
+    def snapshot(self) -> bytes:
+        """Return the state at the row to come as bytes: docs/FORMAT.md, "Snapshot". `restore` goes on from there."""
+        with self._lock:
+            return pack_snapshot(self._spec, self._end, self._settled())
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
+        return type(self).restore, (self.snapshot(),)
+
+    @classmethod
+    def restore(cls, snapshot: bytes | bytearray | memoryview) -> Self:
+        """Return the stream that a snapshot was taken of; what it yields is the same as if it had gone on.
+
+        Raises FormatError for bytes that are no snapshot, damaged or forged; VersionError for a newer one.
+        """
+        spec, end, state = unpack_snapshot(cls.ALGORITHM, memoryview(snapshot).tobytes())
+        stream = cls.from_spec(spec)
+        stream._end = end
+        stream._stand_at(state)
+        return stream
+
+
+class EllerStream(StateStream):
+    """An infinite maze from Eller's algorithm, one row at a time.
+
+    The keywords are those of `MazeSpec`. Iteration yields `Row`s, `read` gives many rows as a `Block`; a
+    stream with a height, or a finalized one, ends by itself. Threads may share a stream: each row goes to one
+    of them. Streams can be pickled and copied; a copy goes on from the same row by itself.
+
+    Raises SpecError for values that no maze can have, CapacityError where a row finds no room in memory.
+
+    Source: M. Eller's algorithm (1982) as described by W. Pullen and J. Buck; a whole row at a time as
+    docs/STREAM.md tells.
+    """
+
+    ALGORITHM = "eller"
+
+    def __init__(
+        self,
+        width: int,
+        *,
+        seed: int | None = None,
+        height: int | None = None,
+        p_east: ScheduleLike = 0.5,
+        p_south: ScheduleLike = 0.5,
+        key_interval: int | None = None,
+        loops: ScheduleLike = 0.0,
+        braid: Number | Probability = 0.0,
+    ) -> None:
+        self._begin(
+            MazeSpec(
+                width,
+                seed=seed,
+                height=height,
+                p_east=p_east,
+                p_south=p_south,
+                key_interval=key_interval,
+                loops=loops,
+                braid=braid,
+            )
+        )
+
+    def _begin(self, spec: MazeSpec) -> None:
+        super()._begin(spec)
+        assert spec.p_east is not None
+        assert spec.p_south is not None
+        assert spec.key_interval is not None
+        self._p_east, self._p_south, self._key_interval = spec.p_east, spec.p_south, spec.key_interval
 
     def _carve_into(self, planes: bytearray, row: int, east: Plane, south: Plane) -> None:
         """Fill the planes with the rows from `row` on, in stretches of constant probabilities."""
@@ -279,18 +325,6 @@ class EllerStream:
             )
             done = stop
 
-    def _north(self, state: _State) -> Plane:
-        """Return the packed passages south of the row above, as they were yielded: with its loops."""
-        above = state.plane(2)
-        loops = self._spec.loops.at(state.row - 1) if state.row else 0
-        if not loops or state.row == self._end:
-            return above
-        return above | self._coins_of(state.row - 1, coins.LOOPS_SOUTH, loops)
-
-    def _coins_of(self, row: int, base: int, n: int) -> Plane:
-        """Return one row's coins, packed."""
-        return coins.row_coins(self._spec.seed, base, n, self._spec.width, row, 1).reshape(-1)
-
     # ---- moving about -----------------------------------------------------------------------
 
     def seek(self, row: int, /) -> None:
@@ -311,18 +345,18 @@ class EllerStream:
                 )
             self._stand_at(self._skip(state, target - state.row))
 
-    def _nearest(self, row: int) -> _State:
+    def _nearest(self, row: int) -> State:
         """Return the last state at or before `row` that is known or found from nothing."""
         if row == self._end:
-            return _State(row, _State.at_top(self._spec.width).planes)
-        known = [_State.at_top(self._spec.width), self._base, self._front]
+            return State(row, State.at_top(self._spec.width).planes)
+        known = [State.at_top(self._spec.width), self._base, self._front]
         nearest = max((state for state in known if state.row <= row), key=lambda state: state.row)
         interval = self._key_interval
         if interval and row - row % interval > nearest.row:
             return self._below_key_row(row - row % interval - 1)
         return nearest
 
-    def _below_key_row(self, key_row: int) -> _State:
+    def _below_key_row(self, key_row: int) -> State:
         """Return the state below a key row: one set, of the cells that keep their passage south.
 
         The row is an odd one, scanned from right to left; if all cells drop, the last of the scan, column 0, is kept.
@@ -331,123 +365,26 @@ class EllerStream:
         south = int.from_bytes(kept.tobytes(), "little") or 1
         lowest, highest = south & -south, 1 << south.bit_length() - 1
         planes = (south ^ highest, south ^ lowest, south)
-        return _State(key_row + 1, b"".join(plane.to_bytes(len(kept), "little") for plane in planes))
+        return State(key_row + 1, b"".join(plane.to_bytes(len(kept), "little") for plane in planes))
 
-    def finalize(self) -> None:
-        """Make the row to come the maze's last one: it unites all sets and opens nothing south.
-
-        Counts from the rows that the caller has taken, whatever was carved ahead.
-        Raises StreamError if it was finalized before or has ended.
-        """
-        with self._lock:
-            if self._end != self._spec.height:
-                raise StreamError(f"finalize was called already: row {self._last_row()} is the last one")
-            state = self._settled()
-            if not self._rows_left(state.row):
-                raise StreamError(f"the maze has ended with row {self._last_row()}")
-            self._end = state.row + 1
-
-    def _last_row(self) -> int:
-        return (self._end or 0) - 1
-
-    # ---- snapshots --------------------------------------------------------------------------
-
-    def snapshot(self) -> bytes:
-        """Return the state at the row to come as bytes: docs/FORMAT.md, "Snapshot". `restore` goes on from there."""
-        with self._lock:
-            return _pack_snapshot(self._spec, self._end, self._settled())
-
-    def __reduce__(self) -> tuple[Any, tuple[bytes]]:
-        return type(self).restore, (self.snapshot(),)
-
-    @classmethod
-    def restore(cls, snapshot: bytes | bytearray | memoryview) -> Self:
-        """Return the stream that a snapshot was taken of; what it yields is the same as if it had gone on.
-
-        Raises FormatError for bytes that are no snapshot, damaged or forged; VersionError for a newer one.
-        """
-        spec, end, state = _unpack_snapshot(memoryview(snapshot).tobytes())
-        stream = cls.__new__(cls)
-        stream._begin(spec)
-        stream._end = end
-        stream._stand_at(state)
-        return stream
+    def _coins_of(self, row: int, base: int, n: int) -> Plane:
+        """Return one row's coins, packed."""
+        return coins.row_coins(self._spec.seed, base, n, self._spec.width, row, 1).reshape(-1)
 
 
-def _eller_options(spec: MazeSpec) -> tuple[Schedule, Schedule, int]:
-    """Return p_east, p_south and the key interval; SpecError for a spec of another algorithm, which has none."""
-    if spec.p_east is None or spec.p_south is None or spec.key_interval is None:
-        raise SpecError(f"an EllerStream has algorithm eller, not {spec.algorithm}")
-    return spec.p_east, spec.p_south, spec.key_interval
-
-
-def row_number(name: str, value: object, most: int) -> int:
-    """Return a number of rows as int; StreamError if it is no integer from 0 to `most`."""
+def row_number(name: str, value: object, most: int, least: int = 0) -> int:
+    """Return a number of rows as int; StreamError if it is no integer from `least` to `most`."""
     try:
         number = integer(name, value)
     except SpecError as error:
         raise StreamError(str(error)) from None
-    if not 0 <= number <= most:
-        raise StreamError(f"{name} is from 0 to {most}, not {shown(number)}")
+    if not least <= number <= most:
+        raise StreamError(f"{name} is from {least} to {most}, not {shown(number)}")
     return number
 
 
-def _pack_snapshot(spec: MazeSpec, end: int | None, state: _State) -> bytes:
-    """Return the bytes of a snapshot: integers behind the spec and lengths have fixed widths."""
-    pieces = [_SNAPSHOT_BEGINNING, msgpack.packb(spec.to_data())]
-    pieces += [b"\xc0" if end is None else uint64(end), uint64(state.row)]
-    for k in range(3):
-        plane = state.plane(k).tobytes()
-        pieces += [bin_head(len(plane)), plane]
-    return b"".join([*pieces, seal(pieces)])
-
-
-def _unpack_snapshot(data: bytes) -> tuple[MazeSpec, int | None, _State]:
-    """Return what a snapshot says; FormatError unless it is, byte for byte, one that could have been packed."""
-    spec_data, end, row, *planes, _ = _snapshot_fields(data)
-    try:
-        spec = MazeSpec.from_data(spec_data)
-        _eller_options(spec)
-    except SpecError as error:
-        raise FormatError(f"the snapshot's spec: {error}") from None
-    if not (end is None or type(end) is int) or type(row) is not int or not all(type(p) is bytes for p in planes):
-        raise FormatError("a snapshot holds its end, its row and three planes")
-    state = _State(row, b"".join(planes))
-    check_seal(data, "the snapshot")
-    _check_state(spec, end, state, planes)
-    if _pack_snapshot(spec, end, state) != data:
-        raise FormatError("the snapshot's numbers are not written in their fixed widths")
-    return spec, end, state
-
-
-def _snapshot_fields(data: bytes) -> list[Any]:
-    """Return the fields of a snapshot behind its version."""
-    limits = {"max_array_len": 512, "max_map_len": 64, "max_str_len": 256, "max_ext_len": 0}
-    try:
-        fields = msgpack.unpackb(data, max_bin_len=len(data), **limits)
-    except (ValueError, msgpack.UnpackException, RecursionError) as error:
-        raise FormatError(f"the bytes are no snapshot: {shown(str(error) or type(error).__name__)}") from None
-    if not isinstance(fields, list) or len(fields) < 2 or fields[0] != SNAPSHOT_KIND:
-        raise FormatError(f"the bytes are no snapshot: an array that begins with {SNAPSHOT_KIND} was expected")
-    if fields[1] != SNAPSHOT_VERSION:
-        raise VersionError(f"the snapshot is of version {shown(fields[1])}, and this program reads {SNAPSHOT_VERSION}")
-    if len(fields) != _SNAPSHOT_FIELDS:
-        raise FormatError(f"a snapshot has {_SNAPSHOT_FIELDS} fields, not {len(fields)}")
-    return fields[2:]
-
-
-def _check_state(spec: MazeSpec, end: int | None, state: _State, planes: list[bytes]) -> None:
-    """Raise FormatError unless the state is one of a row that a maze of this spec can have."""
-    most = MAX_ROW if spec.height is None else spec.height
-    fits = spec.height is None if end is None else 1 <= end <= most
-    if not fits or not 0 <= state.row <= (most if end is None else end):
-        raise FormatError(f"the snapshot's row {state.row} and end {end} are not of a maze of height {spec.height}")
-    if any(len(plane) != row_bytes(spec.width) for plane in planes):
-        raise FormatError(f"a plane of {spec.width} cells has {row_bytes(spec.width)} bytes")
-    packed = [np.frombuffer(plane, np.uint8) for plane in planes]
-    has_next, has_prev, above = (unpack_bits(plane, spec.width) for plane in packed)
-    if any(pack_bits(unpack_bits(plane, spec.width)).tobytes() != plane.tobytes() for plane in packed):
-        raise FormatError(f"the snapshot has bits beyond column {spec.width - 1}")
-    at_edge = state.row in (0, end)
-    if not is_row(has_next, has_prev) or np.any((has_next | has_prev) & ~above) or above.any() == at_edge:
-        raise FormatError("the snapshot's state is not the sets of a row")
+def rows_to_end(rows: object, left: int, end: int | None) -> int:
+    """Return after how many rows a maze of which `left` rows are left is to end; StreamError if it cannot."""
+    if not left:
+        raise StreamError(f"the maze has ended with row {(end or 0) - 1}")
+    return row_number("the number of rows to finalize after", rows, left, least=1)

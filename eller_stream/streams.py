@@ -35,6 +35,10 @@ def _stream_of(spec: MazeSpec) -> RowStream:
         from .bands import BandStream
 
         return BandStream.from_spec(spec)
+    if spec.algorithm == "uniform":
+        from .uniform import UniformStream
+
+        return UniformStream.from_spec(spec)
     from .stream import EllerStream
 
     return EllerStream.from_spec(spec)
@@ -45,14 +49,16 @@ def restore_stream(snapshot: bytes | bytearray | memoryview) -> RowStream:
 
     Raises FormatError for bytes that are no snapshot, damaged or forged; VersionError for a newer one.
     """
-    from . import stream
     from .bands import BandStream
     from .bands import stream as band_stream
+    from .state import snapshot_kind
     from .stream import EllerStream
+    from .uniform import UniformStream
 
     data = memoryview(snapshot).tobytes()
     restorers: dict[str, Callable[[bytes], RowStream]] = {
-        stream.SNAPSHOT_KIND: EllerStream.restore,
+        snapshot_kind(EllerStream.ALGORITHM): EllerStream.restore,
+        snapshot_kind(UniformStream.ALGORITHM): UniformStream.restore,
         band_stream.SNAPSHOT_KIND: BandStream.restore,
     }
     for kind, restore in restorers.items():

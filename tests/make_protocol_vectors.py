@@ -44,7 +44,7 @@ MESSAGES = {
         ("open", 2, None, None, None),
         ("open", 2**32 - 1, None, 2**40, 2**48),
         ("jump", 3, 2**33 + 5),
-        ("finalize", 4, 77),
+        ("finalize", 4, 77, 1),
         ("state", 5, 0),
         ("more", 4097),
     ],
@@ -124,7 +124,7 @@ def conversations():
                 [welcome, said("answer", 1, 4090, None), *sent_ahead],
             ),
             (
-                [said("finalize", 2, 4093), said("more", 4094)],
+                [said("finalize", 2, 4093, 1), said("more", 4094)],
                 [said("answer", 2, 4093, 4094), *rows_from(endless, 4093, [1])],
             ),
         ],

@@ -295,7 +295,7 @@ def test_more_rows_than_memory_holds():
 def test_a_band_stream_needs_bands_and_an_eller_stream_has_none():
     with pytest.raises(SpecError, match="a BandStream has an algorithm that carves bands, not eller"):
         BandStream.from_spec(MazeSpec(9, seed=1))
-    with pytest.raises(SpecError, match="an EllerStream has algorithm eller, not dfs"):
+    with pytest.raises(SpecError, match="EllerStream has algorithm eller, not dfs"):
         EllerStream.from_spec(MazeSpec(9, seed=1, algorithm="dfs"))
 
 
@@ -311,7 +311,7 @@ def test_open_stream_opens_every_algorithm(backend):
 
 
 def test_open_stream_refuses_what_is_not_known():
-    with pytest.raises(SpecError, match="algorithm is one of eller, dfs, prim, wilson, random_walk, not 'kruskal'"):
+    with pytest.raises(SpecError, match=r"algorithm is one of eller, .*, uniform, not 'kruskal'"):
         open_stream("kruskal", width=9)
     with pytest.raises(SpecError, match="wilson has the options band, loops, braid, not 'start'"):
         open_stream("wilson", width=9, start=(0, 0))
@@ -359,7 +359,10 @@ def u64(number):
     return b"\xcf" + struct.pack(">Q", number)
 
 
-def forged(spec=None, end=b"\xc0", row=5, kind="band-snapshot", version=1, head=b"\x96"):
+NO_END = u64(0)
+
+
+def forged(spec=None, end=NO_END, row=5, kind="band-snapshot", version=1, head=b"\x96"):
     spec = MazeSpec(9, seed=1, algorithm="dfs").to_data() if spec is None else spec
     return sealed(head + b"".join(map(msgpack.packb, (kind, version, spec))) + end + u64(row))
 
@@ -374,7 +377,7 @@ def test_a_snapshot_by_hand():
     ("data", "message"),
     [
         (forged(end=u64(4)), "row 5 and end 4 are not of a maze of height None"),
-        (forged(end=u64(0), row=0), "end 0"),
+        (forged(end=b"\xc0"), "its end and its row"),
         (forged(end=u64(2**48 + 1)), "are not of a maze"),
         (forged(row=2**48 + 1), "are not of a maze"),
         (forged(MazeSpec(9, seed=1, algorithm="dfs", height=6).to_data()), "end None are not of a maze of height 6"),

@@ -68,9 +68,9 @@ def test_version_tells_the_kernel_and_imports_no_numpy():
 AFTER = "print(e.code, 'numpy' in sys.modules)"
 
 
-@pytest.mark.parametrize("words", [["--help"], ["generate", "--help"], ["info", "--help"], ["verify", "--help"]])
+@pytest.mark.parametrize("words", [[], ["generate"], ["info"], ["render"], ["verify"]])
 def test_help(words):
-    assert b"usage: eller-stream" in works(*words).stdout
+    assert b"usage: eller-stream" in works(*words, "--help").stdout
 
 
 def test_an_unknown_kernel_is_an_error():
@@ -285,7 +285,7 @@ SMALL = """\
 # ---- outputs that exist, are full, cannot be written --------------------------------------------
 
 
-@pytest.mark.parametrize("ending", ["emz", "txt", "pbm"])
+@pytest.mark.parametrize("ending", ["emz", "txt", "svg", "pbm", "png", "npy"])
 def test_an_output_that_exists_stays_without_force(tmp_path, ending):
     path = tmp_path / f"m.{ending}"
     path.write_bytes(b"precious")
@@ -360,8 +360,11 @@ def test_a_row_that_finds_no_room():
         ("even number", ["generate", "m.emz", "--width", "9", "--key-interval", "5"]),
         ("at most 17179869184 cells", ["generate", "m.emz", "--width", "1000000", "--key-interval", "1000000"]),
         ("algorithm is one of eller", ["generate", "m.emz", "--width", "9", "--algorithm", "magic"]),
-        ("ending of OUT is one of emz, txt, pbm, not ''", ["generate", "maze", "--width", "9"]),
-        ("--format is one of emz, txt, pbm, not 'gif'", ["generate", "m.emz", "--width", "9", "--format", "gif"]),
+        ("ending of OUT is one of emz, txt, svg, pbm, png, tmj, npy, not ''", ["generate", "maze", "--width", "9"]),
+        (
+            "--format is one of emz, txt, svg, pbm, png, tmj, npy, not 'gif'",
+            ["generate", "m.emz", "--width", "9", "--format", "gif"],
+        ),
         ("cannot be endless: give --rows", ["generate", "m.pbm", "--width", "9"]),
         ("required: FILE", ["info"]),
         ("required: FILE", ["verify"]),
@@ -543,7 +546,7 @@ def peak_memory(*words):
     return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-@pytest.mark.parametrize("words", [[], ["--key-interval", 0], ["--format", "txt"], ["--format", "pbm"]], ids=str)
+@pytest.mark.parametrize("words", [[], ["--key-interval", 0], ["--format", "txt"], ["--format", "npy"]], ids=str)
 def test_memory_does_not_grow_with_the_rows(words):
     few, many = (peak_memory("generate", "-", "--width", 64, "--rows", rows, *words) for rows in (10_000, 500_000))
     assert many < few + 3 * 2**20

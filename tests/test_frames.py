@@ -707,15 +707,13 @@ def test_forged_frames(data, says):
     assert str(caught.value).isprintable()
 
 
-def test_a_checkpoint_of_another_size_comes_before_the_last_row_only():
-    """A finalized stream's snapshot tells where the maze ends, so it is larger; the next row is then the last."""
-    states = plain_checkpoint(2, b"state") + FRAME_1 + plain_checkpoint(4, b"state + end")
-    start = plain_header(SPEC_DATA, 2, 1, 0) + FRAME_0 + states
-    last = plain_rows(4, 1, True, SOUTH[2:], EAST[:2], NORTH)
-    assert decode(start + last + plain_end(5, True))[-1] == End(5, True)
-    for rows, frame in ((6, FRAME_2), (6, OPEN_END), (5, plain_rows(4, 1, False, SOUTH[2:], EAST[:2], SOUTH[:2]))):
-        with pytest.raises(FormatError, match="allows for one row, the last, only"):
-            decode(start + frame + plain_end(rows, frame is FRAME_2))
+def test_all_snapshots_have_one_size():
+    """Places are computed from it."""
+    start = plain_header(SPEC_DATA, 2, 1, 0) + FRAME_0 + plain_checkpoint(2, b"state") + FRAME_1
+    last = plain_rows(4, 1, True, SOUTH[2:], EAST[:2], NORTH) + plain_end(5, True)
+    assert decode(start + plain_checkpoint(4, b"other") + last)[-1] == End(5, True)
+    with pytest.raises(FormatError, match="its snapshot has 6 bytes, 5 were expected"):
+        decode(start + plain_checkpoint(4, b"longer") + last)
 
 
 @given(st.sampled_from(list(FRAMES.values())), st.data())

@@ -321,7 +321,7 @@ def test_forged_states_are_judged_as_by_the_package(labels, above, row, end, hei
         planes[flip % 3][flip % width] ^= True
     spec = MazeSpec(width, seed=1, height=height)
     twin = micro_stream(spec)
-    data = micro._SNAPSHOT + twin.packed_spec + (b"\xc0" if end is None else micro._u64(end)) + micro._u64(row)
+    data = micro._SNAPSHOT + twin.packed_spec + micro._u64(end or 0) + micro._u64(row)
     data += b"".join(bin_head(len(packed(plane))) + packed(plane) for plane in planes)
     data = resealed(data + bytes(5))
     assert refused_or_restored(twin, data) == taken_by_the_package(data)
@@ -332,7 +332,7 @@ def test_deeply_nested_sets_are_restored():
     spec = MazeSpec(len(labels), seed=1)
     twin = micro_stream(spec)
     planes = [packed(bits) for bits in (*bits_of_labels(labels), [True] * len(labels))]
-    data = micro._SNAPSHOT + twin.packed_spec + b"\xc0" + micro._u64(7)
+    data = micro._SNAPSHOT + twin.packed_spec + micro._u64(0) + micro._u64(7)
     data = resealed(data + b"".join(bin_head(len(plane)) + plane for plane in planes) + bytes(5))
     twin.restore(data)
     assert micro_rows(twin, 3) == rows_of(EllerStream.restore(data).read(3))

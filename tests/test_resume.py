@@ -387,7 +387,7 @@ def rows_in(path):
 
 @pytest.mark.parametrize("key_interval", [0, 1024])
 def test_killed_again_and_again_it_comes_to_the_same_bytes(target, key_interval):
-    words = [*WIDE, "--rows", 60_000, "--key-interval", key_interval]
+    words = [*WIDE, "--rows", 150_000, "--key-interval", key_interval]
     calm = target.with_name("calm.emz")
     assert eller("generate", calm, *words).returncode == 0
     for part in (1, 1_000_000, 7_000_001, 20_000_003, 33_333_333):
@@ -401,7 +401,7 @@ def test_killed_again_and_again_it_comes_to_the_same_bytes(target, key_interval)
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_after_ctrl_c_once_or_twice_it_goes_on(target, times):
-    words = [*WIDE, "--rows", 60_000]
+    words = [*WIDE, "--rows", 150_000]
     calm = target.with_name("calm.emz")
     assert eller("generate", calm, *words).returncode == 0
     with started("generate", target, *words) as process:
@@ -410,7 +410,7 @@ def test_after_ctrl_c_once_or_twice_it_goes_on(target, times):
             process.send_signal(signal.SIGINT)
         process.communicate()
     assert process.returncode == 130
-    done = eller("generate", target, *WIDE[:2], "--rows", 60_000, "--resume")
+    done = eller("generate", target, *WIDE[:2], "--rows", 150_000, "--resume")
     assert done.returncode == 0, done.stderr
     assert target.read_bytes() == calm.read_bytes()
 

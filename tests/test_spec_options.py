@@ -189,7 +189,7 @@ def test_weights_in_normal_form_stay_as_they_are(weights):
         {},
         iter((1, 1, 1, 1)),
     ],
-    ids=repr,
+    ids=lambda value: f"{type(value).__name__}-{value}" if not hasattr(value, "__next__") else "iterator",
 )
 def test_what_is_no_weights_of_a_search(weights):
     refused("weights are 4 numbers", weights=weights)

@@ -1,6 +1,7 @@
 """The page's server: who may ask, what it answers, and the conversation over a WebSocket."""
 
 import asyncio
+import itertools
 import json
 import re
 import signal
@@ -285,8 +286,13 @@ def check_path(spec, start, end, answer):
     assert here == end
 
 
-@pytest.mark.parametrize("algorithm", ["eller", "dfs", "prim", "wilson"])
-@pytest.mark.parametrize("row", [0, 60, 1020, 2**33 + 1000])
+@pytest.mark.parametrize(
+    ("algorithm", "row"),
+    [
+        *itertools.product(["eller", "dfs", "prim", "wilson"], [0, 60, 1020, 2**33 + 1000]),
+        ("uniform", 0),
+    ],
+)
 def test_a_path_in_a_perfect_maze(viewer, algorithm, row):
     maze = small(33, algorithm=algorithm)
     start, end = (row + 2, 30), (row + 41, 1)
@@ -329,7 +335,7 @@ def test_a_path_on_a_map(viewer):
 
 def test_paths_are_bounded(viewer):
     maze = small(1000, key_interval=4096, loops=0.1).to_json()
-    assert "the page looks among" in refused(viewer, "path", {"spec": maze, "from": [0, 0], "to": [9000, 0]})
+    assert "the page looks at" in refused(viewer, "path", {"spec": maze, "from": [0, 0], "to": [9000, 0]})
     assert "outside" in refused(viewer, "path", {"spec": small(9).to_json(), "from": [0, 0], "to": [0, 9]})
     assert "whole number" in refused(viewer, "path", {"spec": small(9).to_json(), "from": [0, 0], "to": [0.5, 1]})
     plain = small(9, height=10).to_json()

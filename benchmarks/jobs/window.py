@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from contestants import SEED, c_kernel
 from measure import LONG_ROUNDS, Contestant, Figure, Options, Result, Samples, race, seconds_of
 
-from eller_stream.render import FORMATS
+from eller_stream.render import pbm, text
 from eller_stream.stream import EllerStream
 from eller_stream.window import Scroller, StreamSource
 
@@ -27,6 +27,7 @@ TITLE = "window: 200 x 100, scrolled by one row"
 UNIT, FRAMES_UNIT = "ms a row", "late frames"
 WIDTH, HEIGHT, FRAME, READ_SECONDS = 200, 100, 1 / 60, 0.001
 START = 10**12
+DRAWN = {"txt": text.lines, "pbm": pbm.lines}
 
 
 class Distant(StreamSource):
@@ -40,7 +41,7 @@ class Distant(StreamSource):
 def run(options: Options) -> Result:
     c_kernel()
     rows, frames = options.pick(1_000, 100), options.pick(240, 20)
-    samples = race([_steps(name, rows) for name in FORMATS], options.rounds)
+    samples = race([_steps(name, rows) for name in DRAWN], options.rounds)
     late = race([_late_frames(frames)], options.pick(LONG_ROUNDS, 1))
     settings = {"width": WIDTH, "height": HEIGHT, "rows": rows, "seed": SEED, "start": START}
     settings |= {"frames": frames, "frames_a_second": 60, "read_seconds": READ_SECONDS}
@@ -70,7 +71,7 @@ def _step(scroller: Scroller, name: str) -> Callable[[int], None]:
 
     def step(rows: int) -> None:
         scroller.scroll(rows)
-        FORMATS[name].lines(scroller.view(), top=True)
+        DRAWN[name](scroller.view(), top=True)
 
     return step
 

@@ -6,27 +6,23 @@ than others is passed over. So what is drawn in a band depends on nothing outsid
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count
-
-from ..coins import key_words, lane_key, mix
+from ..coins import endless_words, numbered_key
 
 DFS, PRIM, WILSON, RANDOM_WALK, GATES = 128, 129, 130, 131, 132
 
 _WORDS = 2**64
-_WORDS_AT_ONCE = 1024
 
 
 def band_key(seed: int, lane: int, band: int) -> int:
     """Return the key of a band's words in a lane."""
-    return mix(lane_key(seed, lane) ^ mix(band + 1))
+    return numbered_key(seed, lane, band)
 
 
 class Draws:
     """Bounded integers, drawn one after another from the words of a key."""
 
     def __init__(self, key: int) -> None:
-        self._words = _words(key)
+        self._words = endless_words(key)
 
     def below(self, n: int) -> int:
         """Return a number from 0 to n - 1, each as likely; no word is drawn where n is 1."""
@@ -37,8 +33,3 @@ class Draws:
         while word >= most:
             word = next(self._words)
         return word % n
-
-
-def _words(key: int) -> Iterator[int]:
-    for first in count(0, _WORDS_AT_ONCE):
-        yield from key_words(key, first, _WORDS_AT_ONCE).tolist()

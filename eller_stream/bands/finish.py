@@ -16,21 +16,21 @@ are known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import coins
-from .._step import BraidCoins, as_integers, braid_sides, braided
-from ..block import Block, row_bytes, unpack_bits
+from .._step import BraidCoins, as_integers, braid_sides
+from ..block import Block, unpack_bits
+from ..openings import as_plane, braid, braid_coins, loop_coins, open_loops, stretches, with_loops
 from .grid import Carved
 from .places import band_rows
 
 if TYPE_CHECKING:
     from ..block import Plane
-    from ..spec import MazeSpec, Schedule
+    from ..spec import MazeSpec
 
 
 def finished(
@@ -53,8 +53,9 @@ def finished(
     if rows < len(carved.east):
         _join_cut(start, north, east, south, floor, spec.width)
     if floor is None:
-        _braid(spec, start, north, east, south, whole=rows == len(carved.east), last=last)
-        north = _open_loops(spec, start, north, east, south, last=last)
+        braid(spec, start, north, east, south, sealed=last or rows == len(carved.east))
+        open_loops(spec, start, east, south, last=last)
+        north = with_loops(spec, start, north)
     return Block(start, spec.width, east, south, north, floor)
 
 
@@ -114,62 +115,6 @@ def _open(row: Plane, columns: range) -> None:
         row[c // 8] |= 1 << c % 8
 
 
-# ---- braid and loops ---------------------------------------------------------------------------
-
-
-def _braid(spec: MazeSpec, start: int, north: Plane, east: Plane, south: Plane, *, whole: bool, last: bool) -> None:
-    """Braid the dead ends of the rows, from above to below, since each sees what the one above it opened."""
-    if not spec.braid.n:
-        return
-    boundaries = (1 << spec.width - 1) - 1
-    above = int.from_bytes(north.tobytes(), "little")
-    opens_east, opens_south = list[int](), list[int]()
-    passages = zip(as_integers(east), as_integers(south), _braid_coins(spec, start, len(east)), strict=True)
-    for i, (e, s, drawn) in enumerate(passages):
-        may_open_south = i < len(east) - 1 or not (whole or last)
-        e, above = braided(above, e, s, boundaries, drawn, may_open_south=may_open_south)
-        opens_east.append(e)
-        opens_south.append(above)
-    east[:] = as_plane(opens_east, spec.width)
-    south[:] = as_plane(opens_south, spec.width)
-
-
-def _braid_coins(spec: MazeSpec, start: int, rows: int) -> Iterator[BraidCoins]:
-    kinds = ((coins.BRAID, spec.braid.n), (coins.BRAID_THIRD, coins.THIRD), (coins.BRAID_EVEN, coins.EVEN))
-    drawn = [as_integers(coins.row_coins(spec.seed, base, n, spec.width, start, rows)) for base, n in kinds]
-    return map(BraidCoins._make, zip(*drawn, strict=True))
-
-
-def _open_loops(spec: MazeSpec, start: int, north: Plane, east: Plane, south: Plane, *, last: bool) -> Plane:
-    """Open the walls whose loop coins fall, and return the passages north with those of the row above."""
-    boundaries = as_plane([(1 << spec.width - 1) - 1], spec.width)
-    for first, stop, n in _stretches(spec.loops, start, len(east)):
-        east[first:stop] |= _coins(spec, coins.LOOPS_EAST, n, start + first, stop - first) & boundaries
-        south[first:stop] |= _coins(spec, coins.LOOPS_SOUTH, n, start + first, stop - first)
-    if last:
-        south[-1] = 0
-    if start == 0:
-        return north
-    from_loops: Plane = _coins(spec, coins.LOOPS_SOUTH, spec.loops.at(start - 1), start - 1, 1)[0]
-    return north | from_loops
-
-
-def _coins(spec: MazeSpec, base: int, n: int, row: int, rows: int) -> Plane:
-    return coins.row_coins(spec.seed, base, n, spec.width, row, rows)
-
-
-def _stretches(schedule: Schedule, start: int, rows: int) -> Iterator[tuple[int, int, int]]:
-    """Yield (first, stop, n) for each stretch of the rows from `start` on in which a schedule has one value, not 0."""
-    first = 0
-    while first < rows:
-        change = schedule.changes_after(start + first)
-        stop = rows if change is None else min(rows, change - start)
-        n = schedule.at(start + first)
-        if n:
-            yield first, stop, n
-        first = stop
-
-
 # ---- maps --------------------------------------------------------------------------------------
 
 
@@ -188,12 +133,12 @@ def map_of(spec: MazeSpec, band: int, dug: Plane) -> Carved:
 def _dug_on(spec: MazeSpec, start: int, dug: list[int]) -> list[int]:
     """Return the floor with what braid and loops dig; both see what was dug before either."""
     floor = dug[:]
-    for i, drawn in enumerate(_braid_coins(spec, start, len(dug)) if spec.braid.n else ()):
+    for i, drawn in enumerate(braid_coins(spec, start, len(dug)) if spec.braid.n else ()):
         if 0 < i < len(dug) - 1:
             _braid_map_row(dug, floor, i, drawn)
-    for first, stop, n in _stretches(spec.loops, start, len(dug)):
+    for first, stop, n in stretches(spec.loops, start, len(dug)):
         across, along = (
-            as_integers(_coins(spec, base, n, start + first, stop - first))
+            as_integers(loop_coins(spec, base, n, start + first, stop - first))
             for base in (coins.LOOPS_EAST, coins.LOOPS_SOUTH)
         )
         for i in range(first, stop):
@@ -213,10 +158,3 @@ def _braid_map_row(dug: list[int], floor: list[int], i: int, drawn: BraidCoins) 
     to_west, to_east, to_south = braid_sides(*can, drawn)
     floor[i] |= to_west >> 1 | to_east << 1
     floor[i + 1] |= to_south
-
-
-def as_plane(rows: list[int], width: int) -> Plane:
-    """Return rows as a packed plane: bit c of each is column c."""
-    size = row_bytes(width)
-    data = b"".join(row.to_bytes(size, "little") for row in rows)
-    return np.frombuffer(data, np.uint8).reshape(len(rows), size)

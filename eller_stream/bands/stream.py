@@ -21,7 +21,7 @@ from ..block import Block, Row, row_bytes
 from ..errors import CapacityError, FormatError, SpecError, StreamError, VersionError
 from ..sealed import check_seal, seal, uint64
 from ..spec import MAX_ROW, MazeSpec, shown
-from ..stream import row_number
+from ..stream import row_number, rows_to_end
 from .carve import carve
 from .finish import finished
 from .places import band_rows, is_last
@@ -172,17 +172,15 @@ class BandStream:
         with self._lock:
             self._position = target
 
-    def finalize(self) -> None:
-        """Make the row to come the maze's last one: it unites what the cut leaves apart, and opens nothing south.
+    def finalize(self, rows: int = 1) -> None:
+        """End the maze after `rows` more rows: the last one unites what the cut leaves apart, and opens nothing south.
 
-        Raises StreamError if it was finalized before or has ended.
+        Raises StreamError if it was finalized before, has ended, or would not have so many rows.
         """
         with self._lock:
             if self._end != self._spec.height:
                 raise StreamError(f"finalize was called already: row {self._last_row()} is the last one")
-            if not self._rows_left():
-                raise StreamError(f"the maze has ended with row {self._last_row()}")
-            self._end = self._position + 1
+            self._end = self._position + rows_to_end(rows, self._rows_left(), self._end)
             self._finished = None
 
     def _last_row(self) -> int:
@@ -224,13 +222,13 @@ def random_walk_map(
 
 def _pack_snapshot(spec: MazeSpec, end: int | None, row: int) -> bytes:
     """Return the bytes of a snapshot: integers behind the spec have fixed widths."""
-    pieces = [_SNAPSHOT_BEGINNING, msgpack.packb(spec.to_data()), b"\xc0" if end is None else uint64(end), uint64(row)]
+    pieces = [_SNAPSHOT_BEGINNING, msgpack.packb(spec.to_data()), uint64(end or 0), uint64(row)]
     return b"".join([*pieces, seal(pieces)])
 
 
 def _unpack_snapshot(data: bytes) -> tuple[MazeSpec, int | None, int]:
     """Return what a snapshot says; FormatError unless it is, byte for byte, one that could have been packed."""
-    spec_data, end, row, _ = _snapshot_fields(data)
+    spec_data, told_end, row, _ = _snapshot_fields(data)
     check_seal(data, "the snapshot")
     try:
         spec = MazeSpec.from_data(spec_data)
@@ -238,8 +236,9 @@ def _unpack_snapshot(data: bytes) -> tuple[MazeSpec, int | None, int]:
     except SpecError as error:
         raise FormatError(f"the snapshot's spec: {error}") from None
     most = MAX_ROW if spec.height is None else spec.height
-    if not (end is None or type(end) is int) or type(row) is not int:
+    if type(told_end) is not int or type(row) is not int:
         raise FormatError("a snapshot holds its end and its row")
+    end = told_end or None
     fits = spec.height is None if end is None else 1 <= end <= most
     if not fits or not 0 <= row <= (most if end is None else end):
         raise FormatError(f"the snapshot's row {row} and end {end} are not of a maze of height {spec.height}")

@@ -14,13 +14,14 @@ from typing import Any, NoReturn
 
 from .. import __version__
 from ..errors import EllerStreamError, SpecError
-from . import fetch, generate, info, serve, solve, verify, view
+from . import fetch, generate, info, render, serve, solve, verify, view
 from .say import INTERRUPTED, NO, OK, WRONG_USE, UsageError, fail, forget_stdout
 from .words import Parser
 
 COMMANDS = {
     "generate": generate,
     "info": info,
+    "render": render,
     "verify": verify,
     "solve": solve,
     "serve": serve,

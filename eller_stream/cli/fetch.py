@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from . import generate
+from .pictures import add_picture_options
 from .say import UsageError
 from .words import Parser, add_limits, add_spec, limits_of, spec_of
 
@@ -25,17 +26,18 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=run, resume=False)
     add_argument = parser.add_argument
     add_argument("server", type=_address, metavar="HOST:PORT", help="the server; [HOST]:PORT for IPv6")
-    add_argument("out", metavar="OUT", help="the file to write, .emz, .txt or .pbm; - for stdout")
+    add_argument("out", metavar="OUT", help="the file to write, a maze (.emz) or a picture; - for stdout")
     add_spec(parser, required=False)
     add_argument("--from", dest="first", type=int, metavar="ROW", help="the first row; above 0 it is a fragment")
     add_argument("--count", type=int, metavar="N", help="how many rows at most; the maze is not finished by it")
-    add_argument("--format", metavar="F", help="emz, txt or pbm, whatever OUT ends in")
+    add_argument("--format", metavar="F", help="emz, txt, svg, pbm, png, tmj or npy, whatever OUT ends in")
     add_argument("--force", action="store_true", help="replace an output that exists")
     add_argument("--json", action="store_true", help="print a record of the run on stdout")
     add_argument("--tls", action="store_true", help="talk TLS")
     add_argument("--tls-ca", metavar="F", help="a PEM file: what the server's certificate is checked against; with TLS")
     add_argument("--token-file", metavar="F", help="the token that the server wants is in this file")
     add_argument("--clear-token", action="store_true", help="send the token in the clear to another machine, too")
+    add_picture_options(parser)
     add_limits(parser, "max_frame", "max_width", "idle", "ahead", "connect", "attempts")
 
 

@@ -10,10 +10,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import CutShortError
+from .pictures import (
+    add_picture_options,
+    check_picture_options,
+    mend,
+    named_format,
+    renderer_of,
+    write_tiles_beside,
+)
 from .quality import add_quality, good_spec
 from .say import INTERRUPTED, NO, OK, UsageError, fail, forget_stdout, quantity, say, size
 from .words import STDIO, add_spec, spec_of
@@ -37,14 +44,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(command=run)
     add_argument = parser.add_argument
-    add_argument("out", metavar="OUT", help="the file to write, .emz, .txt or .pbm; - for stdout")
+    add_argument("out", metavar="OUT", help="the file to write, a maze (.emz) or a picture; - for stdout")
     add_spec(parser)
     add_quality(parser)
-    add_argument("--format", metavar="F", help="emz, txt or pbm, whatever OUT ends in")
+    add_argument("--format", metavar="F", help="emz, txt, svg, pbm, png, tmj or npy, whatever OUT ends in")
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--force", action="store_true", help="replace an output that exists")
     either.add_argument("--resume", action="store_true", help="go on with an .emz that was broken off")
     add_argument("--json", action="store_true", help="print a record of the run on stdout")
+    add_picture_options(parser)
 
 
 class _Sink(Protocol):
@@ -118,17 +126,13 @@ def format_of(options: argparse.Namespace) -> str:
     """Return the format that OUT or --format asks for; UsageError for one that does not go with the rest."""
     from ..render import FORMATS
 
-    known = (MAZE_FORMAT, *FORMATS)
-    ending = Path(options.out).suffix.removeprefix(".").lower()
-    form: str = options.format or (MAZE_FORMAT if options.out == STDIO else ending)
-    if form not in known:
-        what = "--format" if options.format else "the ending of OUT"
-        raise UsageError(f"{what} is one of {', '.join(known)}, not {form!a}")
+    form = named_format(options, (MAZE_FORMAT, *FORMATS), MAZE_FORMAT)
+    check_picture_options(options, form)
     if options.json and options.out == STDIO:
         raise UsageError("--json prints on stdout, where the maze goes: give OUT a name")
     if options.resume and (form != MAZE_FORMAT or options.out == STDIO):
         raise UsageError(f"--resume goes on with a file in the format {MAZE_FORMAT}, not with {form} on {options.out}")
-    if form in FORMATS and FORMATS[form].header is not None and options.rows is None:
+    if form in FORMATS and renderer_of(options, form).needs_rows and options.rows is None:
         raise UsageError(f"{form} begins with the height of the picture, so it cannot be endless: give --rows")
     return form
 
@@ -138,19 +142,21 @@ def new_output(
     options: argparse.Namespace, form: str, stream: RowStream, rows_per_frame: int | None = None
 ) -> Iterator[_Sink]:
     """Give what writes the rows to a new file; it takes its name when the body ends well."""
-    from ..render import FORMATS, PictureWriter
+    from ..render import PictureWriter, check, picture_of
     from ..store import MazeWriter, open_output, write_all
 
     if form == MAZE_FORMAT:
         with MazeWriter(options.out, stream, force=options.force, rows_per_frame=rows_per_frame) as writer:
             yield writer
         return
+    renderer = renderer_of(options, form)
+    check(renderer, picture_of(stream))
     with open_output(options.out, force=options.force) as output:
-        pictures = PictureWriter(partial(write_all, output), stream, FORMATS[form])
+        write_tiles_beside(options, form)
+        pictures = PictureWriter(partial(write_all, output), stream, renderer)
         yield pictures
-        header = pictures.mended_header()
-        if header is not None and not output.rewrite_beginning(header):
-            say("eller-stream: the output cannot be gone back in, so its header tells a height that it does not have")
+        pictures.finish()
+        mend(output, pictures.mended_beginning())
 
 
 def _write_rows(sink: _Sink, interrupt: _Interrupt, finishes: bool) -> None:

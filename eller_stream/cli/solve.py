@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..store import MazeFile
 
 HELP = "find the shortest path between two cells"
-_FARTHEST, _TOP_BOTTOM = "farthest", "top-bottom"
+FARTHEST, TOP_BOTTOM = "farthest", "top-bottom"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -34,8 +34,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_argument(
         "--ends",
         nargs="?",
-        const=_FARTHEST,
-        choices=(_FARTHEST, _TOP_BOTTOM),
+        const=FARTHEST,
+        choices=(FARTHEST, TOP_BOTTOM),
         help="in place of two cells, suggested ends: the farthest pair, or the first cell and the last one",
     )
     add_argument("--json", action="store_true", help="print the path as JSON")
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     with MazeFile(options.file) as file:
         maze = maze_rows(file)
         start, end = _ends(options, maze)
-        path = _path(file, maze, start, end)
+        path = path_between(file, maze, start, end)
     say(f"{options.file}: {path.steps:,} steps from {_as_text(start)} to {_as_text(end)}")
     if options.json:
         print(json.dumps(_record(options, path, start, end)))
@@ -75,14 +75,17 @@ def _check_words(options: argparse.Namespace) -> None:
 
 
 def _ends(options: argparse.Namespace, maze: MazeRows) -> tuple[Cell, Cell]:
+    return suggested_ends(maze, options.ends) if options.ends else (options.start, options.end)
+
+
+def suggested_ends(maze: MazeRows, how: str) -> tuple[Cell, Cell]:
+    """Return the farthest pair, or the first cell and the last one."""
     from ..solve import farthest_pair, top_and_bottom
 
-    if options.ends == _FARTHEST:
-        return farthest_pair(maze)[:2]
-    return top_and_bottom(maze) if options.ends else (options.start, options.end)
+    return farthest_pair(maze)[:2] if how == FARTHEST else top_and_bottom(maze)
 
 
-def _path(file: MazeFile, maze: MazeRows, start: Cell, end: Cell) -> Path:
+def path_between(file: MazeFile, maze: MazeRows, start: Cell, end: Cell) -> Path:
     """Return the path, by the way that suits what the file promises."""
     from ..solve import shortest_path, tree_path
 

@@ -50,7 +50,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--p-east", type=schedule, metavar="P", help="eller: chance to join two neighbours (0.5)")
     add("--p-south", type=schedule, metavar="P", help="eller: chance to keep a passage south (0.5)")
     add("--key-interval", type=int, metavar="K", help="eller: a key row every K rows; 0 for none (1024)")
-    add("--band", type=int, metavar="B", help="all but eller: rows that are carved at a time (64)")
+    add("--band", type=int, metavar="B", help="dfs, prim, wilson, random_walk: rows that are carved at a time (64)")
     add("--start", type=two_numbers, metavar="R,C", help="dfs, prim: the cell of the first band to begin with (random)")
     add("--goal", type=two_numbers, metavar="R,C", help="dfs, prim: the cell that the weights speak of")
     add(

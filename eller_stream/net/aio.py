@@ -65,9 +65,9 @@ class AsyncRemoteStream(Remote):
             self._talk.stand_at(before)
             raise
 
-    async def finalize(self) -> None:
-        """Make the row to come the maze's last one, counted from the rows that were taken here."""
-        self._talk.finalize()
+    async def finalize(self, rows: int = 1) -> None:
+        """End the maze after `rows` more rows, counted from those that were taken here."""
+        self._talk.finalize(rows)
         await self._exchange_until(lambda: self._talk.answered)
 
     async def snapshot(self) -> bytes:

@@ -79,13 +79,13 @@ class RemoteStream(Remote):
                 self._talk.stand_at(before)
                 raise
 
-    def finalize(self) -> None:
-        """Make the row to come the maze's last one, counted from the rows that were taken here.
+    def finalize(self, rows: int = 1) -> None:
+        """End the maze after `rows` more rows, counted from those that were taken here.
 
-        Raises StreamError if it was finalized before or has ended, and for an offered file.
+        Raises StreamError if it was finalized before, has ended or has not so many rows, and for an offered file.
         """
         with self._lock:
-            self._talk.finalize()
+            self._talk.finalize(rows)
             self._exchange_until(lambda: self._talk.answered)
 
     def snapshot(self) -> bytes:

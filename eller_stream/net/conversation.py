@@ -16,9 +16,10 @@ from collections import deque
 import numpy as np
 
 from ..block import Block, Row, joined, row_bytes
-from ..errors import FormatError, NetError, SpecError, StreamError
+from ..errors import FormatError, NetError, StreamError
 from ..frames import End, Event, FrameDecoder, Header, Rows
-from ..spec import MAX_ROW, MazeSpec, integer, shown
+from ..spec import MAX_ROW, MazeSpec
+from ..stream import row_number
 from . import protocol
 from .limits import ClientLimits
 from .protocol import (
@@ -63,7 +64,8 @@ class Conversation:
         self._received = self._first or 0
         self._north: np.ndarray | None = None
         self._number = 0
-        self._final: int | None = None
+        self._final: int | None = None  # where the end was made known, and how many rows were to come
+        self._final_rows = 1
         self._height: int | None = None
         self._ended = False
         self.header: Header | None = None
@@ -123,7 +125,7 @@ class Conversation:
             self._ask(Open(self._next_number(), spec, row, self._stop))
         else:
             self._ask(Open(self._next_number(), spec, self._final, self._stop))
-            self._ask(Finalize(self._next_number(), self._final))
+            self._ask(Finalize(self._next_number(), self._final, self._final_rows))
             if row != self._final:
                 self._ask(Jump(self._next_number(), self._received))
         if self._state_row is not None:
@@ -256,21 +258,23 @@ class Conversation:
 
     def jump(self, row: int) -> None:
         """Ask for the rows from `row` on. Raises StreamError for a row that the maze does not have."""
-        target = _row_number("the row to seek", row, self._most())
+        target = row_number("the row to seek", row, self._most())
         self._void(target)
         self._ask(Jump(self._next_number(), target))
 
-    def finalize(self) -> None:
-        """Make the row to be taken next the last. Raises StreamError where it cannot be."""
+    def finalize(self, rows: int = 1) -> None:
+        """End the maze after `rows` more rows. Raises StreamError where that cannot be."""
         if self._asked_spec is None:
             raise StreamError("the rows come from a file, which is as long as it is")
         if self._final is not None:
-            raise StreamError(f"finalize was called already: row {self._final} is the last one")
-        if self.position == self._most():
+            raise StreamError(f"finalize was called already: row {self._final + self._final_rows - 1} is the last one")
+        left = self._most() - self.position
+        if not left:
             raise StreamError(f"the rows asked for have ended with row {self.position - 1}")
+        self._final_rows = row_number("the number of rows to finalize after", rows, left, least=1)
         self._final = self.position
         self._void(self._final)
-        self._ask(Finalize(self._next_number(), self._final))
+        self._ask(Finalize(self._next_number(), self._final, self._final_rows))
 
     def ask_state(self) -> None:
         """Ask for the state before the row to be taken next; `snapshot` is it when it has come."""
@@ -299,7 +303,7 @@ class Conversation:
 
     def rows_wanted(self, rows: int) -> int:
         """Return the number of rows to read as an int; StreamError if it is none."""
-        return _row_number("the number of rows to read", rows, MAX_ROW)
+        return row_number("the number of rows to read", rows, MAX_ROW)
 
     def ready(self, rows: int) -> bool:
         """Return whether so many rows wait, or all that will ever come. Tells the server of the room for them."""
@@ -337,13 +341,3 @@ class Conversation:
             self._north = self._blocks.popleft().south[-1]
             self._at = 0
             self._tell_room(0)
-
-
-def _row_number(name: str, value: object, most: int) -> int:
-    try:
-        number = integer(name, value)
-    except SpecError as error:
-        raise StreamError(str(error)) from None
-    if not 0 <= number <= most:
-        raise StreamError(f"{name} is from 0 to {most}, not {shown(number)}")
-    return number

@@ -77,10 +77,11 @@ class Jump:
 
 @dataclass(frozen=True)
 class Finalize:
-    """The client makes `row` the maze's last; the answer begins with it."""
+    """The client ends the maze after `rows` rows from `row` on; the answer begins with that."""
 
     number: int
     row: int
+    rows: int = 1
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ _CHECKS: dict[str, tuple[type[Message], tuple[Callable[[object], bool], ...]]] =
     "eller-net": (Hello, (_number, _or_none(_a(bytes, MAX_TOKEN)))),
     "open": (Open, (_number, _or_none(_a(dict, 64)), _or_none(_row), _or_none(_row))),
     "jump": (Jump, (_number, _row)),
-    "finalize": (Finalize, (_number, _row)),
+    "finalize": (Finalize, (_number, _row, _row)),
     "state": (State, (_number, _row)),
     "more": (More, (_row,)),
     "welcome": (Welcome, (_number,)),

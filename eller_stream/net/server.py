@@ -338,9 +338,9 @@ class _Conversation:
                 await self._answer(number, self._source.header.first_row if first is None else first)
             case Jump(number, row):
                 await self._answer(number, row)
-            case Finalize(number, row):
+            case Finalize(number, row, rows):
                 await self._go(self._opened(), row)
-                self._opened().finalize(row)
+                self._opened().finalize(row, rows)
                 await self._answer(number, row)
             case State(number, row):
                 states = self._opened().states

@@ -57,8 +57,8 @@ class RowSource(Protocol):
     def read(self, row: int, rows: int, /) -> Block:
         """Return `rows` rows from `row` on, which `approach` has led to."""
 
-    def finalize(self, row: int, /) -> None:
-        """Make `row`, which `approach` has led to, the last."""
+    def finalize(self, row: int, rows: int, /) -> None:
+        """End the maze after `rows` rows from `row` on, which `approach` has led to."""
 
     def snapshot(self, row: int, /) -> bytes:
         """Return the state before `row`, which `approach` has led to."""
@@ -74,6 +74,7 @@ class StreamSource:
         limits.check_spec(spec)
         self._stream = open_stream(spec)
         self._kept: deque[tuple[int, bytes]] = deque(maxlen=limits.ahead + 2)
+        self._first = {0: self._stream.snapshot()}
         self._aim: int | None = None
 
     @property
@@ -107,7 +108,7 @@ class StreamSource:
         """Stand at the nearest row before `row` that costs nothing: key rows, bands, kept states, row 0, or here."""
         if self.stop is not None and row > self.stop:
             raise StreamError(f"the maze has {self.stop} rows, there is no row {row}")
-        spec, kept = self.header.spec, dict(self._kept)
+        spec, kept = self.header.spec, self._first | dict(self._kept)
         interval = spec.key_interval or spec.band
         free = {0, row - row % interval if interval else 0, self._stream.position, *kept}
         start = max(place for place in free if place <= row)
@@ -127,11 +128,12 @@ class StreamSource:
         while self._kept and self._kept[-1][0] >= row:
             self._kept.pop()
 
-    def finalize(self, row: int) -> None:
-        """Make `row` the last; StreamError if that was done before. States kept until then know nothing of it."""
+    def finalize(self, row: int, rows: int) -> None:
+        """End the maze; StreamError if that was done before. States kept until then know nothing of it."""
         assert self._stream.position == row
-        self._stream.finalize()
+        self._stream.finalize(rows)
         self._kept.clear()
+        self._first.clear()
 
     def snapshot(self, row: int) -> bytes:
         """Return the state before `row`."""
@@ -178,9 +180,9 @@ class FileSource:
         """Return the rows."""
         return self._maze.read(row, rows)
 
-    def finalize(self, row: int) -> None:
+    def finalize(self, row: int, rows: int) -> None:
         """Refuse: a file is as long as it is."""
-        raise StreamError(f"a file is offered here, so row {row} cannot be made its last one")
+        raise StreamError(f"a file is offered here, so row {row + rows - 1} cannot be made its last one")
 
     def snapshot(self, row: int) -> bytes:
         """Refuse: a file has rows, the states come from `states`."""

@@ -1,80 +1,106 @@
-"""Rows to pictures: each renderer gives bytes, in memory for one block of rows; `PictureWriter` hands them on."""
+"""Rows to pictures: each renderer yields bytes, in memory for a few rows (an SVG: for all), and opens nothing.
+
+`FORMATS` has the renderers by the names of their formats; `draw` gives the bytes of any rows, `PictureWriter` hands on
+those of a stream.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from ..errors import StreamError
-from . import pbm, text
+from .marks import Marks as Marks
+from .npy import CellArray as CellArray
+from .pbm import Bitmap as Bitmap
+from .picture import Picture as Picture
+from .picture import Renderer as Renderer
+from .picture import check as check
+from .png import Png as Png
+from .svg import Svg as Svg
+from .text import Text as Text
+from .tiled import TiledMap as TiledMap
 
 if TYPE_CHECKING:
     from ..block import Block
     from ..stream import RowStream
 
+FORMATS: dict[str, Callable[..., Renderer]] = {
+    "txt": Text,
+    "svg": Svg,
+    "pbm": Bitmap,
+    "png": Png,
+    "tmj": TiledMap,
+    "npy": CellArray,
+}
 CELLS_AT_ONCE = 2**18
 
 
-class Lines(Protocol):
-    """Gives the bytes of a block's rows; `top` asks for the outer wall above the first row too."""
+def draw(renderer: Renderer, picture: Picture, blocks: Iterable[Block]) -> Iterator[bytes]:
+    """Return the bytes of a picture, piece by piece; the blocks are its rows, from `picture.start` on.
 
-    def __call__(self, block: Block, *, top: bool) -> bytes:
-        """Return the bytes."""
-
-
-@dataclass(frozen=True)
-class Format:
-    """A picture format that is written row by row.
-
-    lines    gives a block's bytes
-    header   gives the picture's first bytes from its width and rows; None: there are none, and a picture may be endless
+    Raises PictureError, at once, for a picture that the format cannot hold.
     """
+    check(renderer, picture)
+    return renderer.draw(picture, blocks)
 
-    lines: Lines
-    header: Callable[[int, int], bytes] | None = None
 
-
-FORMATS = {"txt": Format(text.lines), "pbm": Format(pbm.lines, pbm.header)}
+def picture_of(stream: RowStream) -> Picture:
+    """Return the rows that are left of a stream as a picture to be drawn."""
+    left = None if stream.height is None else stream.height - stream.position
+    return Picture(stream.spec.width, stream.position, left)
 
 
 class PictureWriter:
     """Draws a stream's rows, from where it stands, in bounded memory.
 
-    write    takes the picture's bytes
-    stream   gives the rows
-    form     the picture's format
+    write     takes the picture's bytes
+    stream    gives the rows
+    renderer  the picture's format
 
-    Raises StreamError for an endless stream where the format begins with the height.
+    `finish` writes what is left when no row is to come. Raises PictureError for a picture that the format cannot
+    hold, an endless one where it begins with the height.
     """
 
-    def __init__(self, write: Callable[[bytes], object], stream: RowStream, form: Format) -> None:
+    def __init__(self, write: Callable[[bytes], object], stream: RowStream, renderer: Renderer) -> None:
         self.rows = self.bytes_written = 0
-        self._write, self.stream, self._form = write, stream, form
-        self._height = stream.height
-        if form.header is not None:
-            if self._height is None:
-                raise StreamError("this format begins with the height, so the number of rows has to be given")
-            self._put(form.header(stream.spec.width, self._height - stream.position))
+        self._write, self.stream, self._renderer = write, stream, renderer
+        self._picture = picture_of(stream)
+        self._pieces = draw(renderer, self._picture, self._blocks())
 
     def write(self, rows: int) -> int:
-        """Draw `rows` rows, fewer at the end of the maze, and return how many."""
+        """Draw `rows` rows or some more, fewer at the end of the maze, and return how many."""
         before = self.rows
-        at_once = max(1, CELLS_AT_ONCE // self.stream.spec.width)
-        while self.rows < before + rows:
-            block = self.stream.read(min(at_once, before + rows - self.rows))
-            if not len(block):
-                break
-            self._put(self._form.lines(block, top=not self.rows))
-            self.rows += len(block)
+        while self.rows < before + rows and self._put_next():
+            pass
         return self.rows - before
 
-    def mended_header(self) -> bytes | None:
-        """Return the header that the picture should begin with, where the rows came to others than it says."""
-        if self._form.header is None or self.stream.height == self._height:
-            return None
-        return self._form.header(self.stream.spec.width, self.rows)
+    def finish(self) -> None:
+        """Draw the rows that are left, and the picture's end."""
+        while self._put_next():
+            pass
 
-    def _put(self, data: bytes) -> None:
-        self._write(data)
-        self.bytes_written += len(data)
+    def mended_beginning(self) -> bytes | None:
+        """Return what the picture should begin with, where the rows came to others than it says; else None."""
+        return mended_beginning(self._renderer, self._picture, self.rows)
+
+    def _blocks(self) -> Iterator[Block]:
+        at_once = max(1, CELLS_AT_ONCE // self._picture.width)
+        while len(block := self.stream.read(at_once)):
+            self.rows += len(block)
+            yield block
+
+    def _put_next(self) -> bool:
+        """Write the next piece; return whether there was one."""
+        piece = next(self._pieces, None)
+        if piece is None:
+            return False
+        self._write(piece)
+        self.bytes_written += len(piece)
+        return True
+
+
+def mended_beginning(renderer: Renderer, picture: Picture, rows: int) -> bytes | None:
+    """Return what a picture should begin with if so many rows came; None if it begins so."""
+    beginning = renderer.beginning(replace(picture, rows=rows))
+    return None if rows == picture.rows or not beginning else beginning

@@ -6,16 +6,42 @@ before it, so that a run that ends early can mend it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
 import numpy as np
 
-from ..block import Block
+from .picture import portions
 
+if TYPE_CHECKING:
+    from ..block import Block
+    from .picture import Picture
+
+CELLS_AT_ONCE = 2**18
 _HEIGHT_DIGITS = 16
 
 
-def header(width: int, rows: int) -> bytes:
-    """Return the bitmap's header, of one length for all numbers of rows."""
-    return f"P4\n{2 * width + 1} {2 * rows + 1:>{_HEIGHT_DIGITS}}\n".encode()
+@dataclass(frozen=True)
+class Bitmap:
+    """A portable bitmap."""
+
+    needs_rows: ClassVar[bool] = True
+    shows_marks: ClassVar[bool] = False
+
+    def check(self, picture: Picture) -> None:
+        """A bitmap has any size."""
+
+    def beginning(self, picture: Picture) -> bytes:
+        """Return the header."""
+        assert picture.rows is not None
+        return f"P4\n{2 * picture.width + 1} {2 * picture.rows + 1:>{_HEIGHT_DIGITS}}\n".encode()
+
+    def draw(self, picture: Picture, blocks: Iterable[Block]) -> Iterator[bytes]:
+        """Yield the header and the lines."""
+        yield self.beginning(picture)
+        for block in portions(blocks, CELLS_AT_ONCE):
+            yield lines(block, top=block.start == picture.start)
 
 
 def lines(block: Block, *, top: bool) -> bytes:

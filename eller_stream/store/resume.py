@@ -5,13 +5,18 @@ its checksum. Kept are the frames up to the last one that is whole, full and not
 row, and a frame that is not full, stand there only because the run ended then. Everything behind is dropped and
 carved anew, from where a stream stands there: at a row that key rows or bands make cheap to find, or else from the last
 checkpoint on. A checkpoint whose stream was finalized is none to go on from.
+
+Rows of a uniform maze that were drawn with its end in sight are not those of the maze as planned. So frames behind
+the last checkpoint are held against the rows that the stream gives from there, and dropped from the first one on
+that differs.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import zlib
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import CutShortError, FormatError, StoreError
 from ..frames import Checkpoint, Event, FrameDecoder, Header, Rows
@@ -22,37 +27,72 @@ from .reader import MazeFile
 if TYPE_CHECKING:
     import os
 
+    from ..block import Block
     from ..spec import MazeSpec
     from ..stream import RowStream
 
 
+class _Frame(NamedTuple):
+    """A frame of `rows` rows from `row` on, with `size` bytes before it and its checkpoint."""
+
+    row: int
+    rows: int
+    size: int
+    checksum: int
+
+
 @dataclass
 class Kept:
-    """What stays of a broken-off file: its first `size` bytes, the rows before `row`, the last state to go on from."""
+    """What stays of a broken-off file: its first `size` bytes, the rows before `row`, the last state to go on from.
+
+    `frames` are those behind that state. A checkpoint that is none to go on from ends it.
+    """
 
     header: Header
     row: int
     size: int
     checkpoint: Checkpoint | None = None
+    frames: list[_Frame] = field(default_factory=list)
+    over: bool = False
 
     def take(self, event: Event, size: int) -> None:
         """Note a whole frame, which ends at byte `size`."""
-        if isinstance(event, Checkpoint) and _is_usable(event, self.header.spec):
-            self.checkpoint = event
+        if self.over:
+            return
+        if isinstance(event, Checkpoint):
+            self._take_checkpoint(event)
         elif isinstance(event, Rows) and not event.last and event.block.stop % self.header.rows_per_frame == 0:
+            if not self.header.spec.seekable:
+                self.frames.append(_Frame(self.row, len(event.block), self.size, _checksum(event.block)))
             self.row, self.size = event.block.stop, size
 
+    def _take_checkpoint(self, checkpoint: Checkpoint) -> None:
+        self.over = not _is_usable(checkpoint, self.header.spec)
+        if not self.over:
+            self.checkpoint = checkpoint
+            self.frames.clear()
+
     def stream(self) -> RowStream:
-        """Return the stream of the rows to come. Raises StreamError where they cannot be found in bounded time."""
+        """Return the stream of the rows to come; what the file has otherwise stays no longer.
+
+        Raises StreamError where the rows cannot be found in bounded time.
+        """
         spec = self.header.spec
         if self.checkpoint is not None:
             stream = restore_stream(self.checkpoint.snapshot)
         else:
             stream = first_stream(spec)
             stream.seek(self.row if spec.seekable else self.header.first_row)
-        while stream.position < self.row:
-            stream.read(min(self.row - stream.position, self.header.rows_per_frame))
+        for frame in self.frames:
+            state = stream.snapshot()
+            if _checksum(stream.read(frame.rows)) != frame.checksum:
+                self.row, self.size = frame.row, frame.size
+                return restore_stream(state)
         return stream
+
+
+def _checksum(block: Block) -> int:
+    return zlib.crc32(block.south.data, zlib.crc32(block.east.data))
 
 
 def first_stream(spec: MazeSpec) -> RowStream:

@@ -12,7 +12,7 @@ at; beyond them there might be a shorter one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 MOST_SETS = 2**16
 MOST_SETS_WIDTH = 2**12
-MOST_TREE_CELLS = 2**25
-MOST_SEARCH_CELLS = 2**23
+MOST_CELLS = 2**23
 MOST_STEPS = 2**18
 _ROWS_AROUND = 1024
 _REACHES = (1, 8, 64)
@@ -128,51 +127,43 @@ def path_between(source: RowSource, start: Cell, end: Cell) -> dict[str, Any]:
 
     `moves` is a text of N, E, S, W; `only` tells whether the maze has no other path; `rows` are the rows looked at.
     """
-    first = source.header.first_row
-    is_tree = not _may_have_cycles(source, start[0])
+    spec = source.header.spec
     for rows in _spans(source, min(start[0], end[0]), max(start[0], end[0])):
-        maze = MazeRows(source.header.spec.width, max(first, rows.start), rows.stop, _reader(source), _band(source))
-        _check_size(maze, is_tree)
+        if len(rows) * spec.width > MOST_CELLS:
+            raise SolveError(
+                f"the way would be looked for in {len(rows):,} rows, the page looks at {MOST_CELLS:,} cells"
+            )
+        maze = MazeRows.of(_read(source, rows), _band(spec))
         try:
-            path = (tree_path if is_tree else shortest_path)(maze, start, end)
+            path = (tree_path if _is_perfect(spec) else shortest_path)(maze, start, end)
         except SolveError as error:
             apart = error
             continue
-        return {"moves": _moves(path), "only": is_tree, "rows": [maze.start, maze.stop]}
+        return {"moves": _moves(path), "only": _is_perfect(spec), "rows": [rows.start, rows.stop]}
     raise apart
 
 
-def _band(source: RowSource) -> int:
-    spec = source.header.spec
+def _band(spec: MazeSpec) -> int:
     return spec.key_interval or spec.band or 0
+
+
+def _is_perfect(spec: MazeSpec) -> bool:
+    return spec.algorithm != "random_walk" and spec.braid.n == 0 and not any(n for _, n in spec.loops.pairs)
 
 
 def _spans(source: RowSource, low: int, high: int) -> Iterator[range]:
     """Yield the rows to look for a path in, more and more of them."""
-    size = _band(source) or _ROWS_AROUND
+    size = _band(source.header.spec) or _ROWS_AROUND
     end = MAX_ROW if source.stop is None else source.stop
     for reach in _REACHES:
-        below = 1 if _band(source) else 1 + reach
-        yield range(max(0, low // size - reach) * size, min(end, (high // size + below) * size))
+        below = 1 if _band(source.header.spec) else 1 + reach
+        first = max(source.header.first_row, (low // size - reach) * size)
+        yield range(first, min(end, (high // size + below) * size))
 
 
-def _may_have_cycles(source: RowSource, row: int) -> bool:
-    spec = source.header.spec
-    return spec.braid.n > 0 or any(n for _, n in spec.loops.pairs) or _reader(source)(row, 1).floor is not None
-
-
-def _check_size(maze: MazeRows, is_tree: bool) -> None:
-    cells, most = (maze.stop - maze.start) * maze.width, MOST_TREE_CELLS if is_tree else MOST_SEARCH_CELLS
-    if cells > most:
-        raise SolveError(f"the way would be looked for among {cells:,} cells, the page looks among {most:,} at most")
-
-
-def _reader(source: RowSource) -> Callable[[int, int], Block]:
-    def read(row: int, count: int) -> Block:
-        _go(source, row)
-        return source.read(row, count)
-
-    return read
+def _read(source: RowSource, rows: range) -> Block:
+    _go(source, rows.start)
+    return source.read(rows.start, len(rows))
 
 
 def _go(source: RowSource, row: int) -> None:

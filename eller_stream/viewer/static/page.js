@@ -11,7 +11,7 @@ import { save } from "./save.js";
 import { Screen } from "./screen.js";
 import { Sets } from "./sets.js";
 import { Source } from "./source.js";
-import { specOfJson } from "./spec.js";
+import { MAX_ROW, specOfJson } from "./spec.js";
 import { svgOf } from "./svg.js";
 import { Window } from "./window.js";
 
@@ -29,7 +29,12 @@ export class Page {
     this.drawing = false;
     this.offered = null;
     this.spec = null;
-    this.player = new Player({ start: () => this.view.row, stepped: (limit) => this.stepped(limit) });
+    this.player = new Player({
+      start: () => this.view.row,
+      end: () => this.view.stop ?? MAX_ROW,
+      stepped: (limit) => this.keepInSight(limit),
+      playing: (isPlaying) => this.showPlaying(isPlaying),
+    });
     this.listen();
   }
 
@@ -200,7 +205,6 @@ export class Page {
 
   goTo(row) {
     this.player.leave();
-    this.showPlaying();
     this.view.goTo(row);
     this.changed();
   }
@@ -213,7 +217,7 @@ export class Page {
   jump(text) {
     const digits = text.replace(/[\s,._']/g, "");
     const row = Number(digits);
-    const last = (this.view.stop ?? 2 ** 48) - 1;
+    const last = (this.view.stop ?? MAX_ROW) - 1;
     if (!/^[0-9]+$/.test(digits) || row < this.view.first || row > last) {
       this.say(`A row is a whole number from ${told(this.view.first)} to ${told(last)}.`);
     } else {
@@ -254,7 +258,6 @@ export class Page {
           failed: (reason) => this.say(reason),
         });
     if (!wanted) this.player.leave();
-    this.showPlaying();
     this.changed();
   }
 
@@ -263,7 +266,6 @@ export class Page {
     if (!this.sets) this.setSets(true);
     if (this.player.playing) this.player.pause();
     else this.player.play();
-    this.showPlaying();
   }
 
   stepOnce() {
@@ -271,23 +273,19 @@ export class Page {
     if (!this.sets) this.setSets(true);
     this.player.pause();
     this.player.step();
-    this.showPlaying();
   }
 
-  showPlaying() {
-    byId("play").textContent = this.player.playing ? "Pause" : "Play";
-    byId("play").setAttribute("aria-pressed", String(this.player.playing));
+  showPlaying(isPlaying) {
+    byId("play").textContent = isPlaying ? "Pause" : "Play";
+    byId("play").setAttribute("aria-pressed", String(isPlaying));
   }
 
-  /** A row more is drawn: keep it in sight. Return whether there are more. */
-  stepped(limit) {
+  /** A row more is drawn, up to `limit`: keep it in sight. */
+  keepInSight(limit) {
     const { view } = this;
     const below = view.y(limit) - Math.round(view.size[1] * 0.8);
     if (below > 0) view.scrollBy(0, below);
     this.changed();
-    const goesOn = limit < (view.stop ?? Infinity);
-    if (!goesOn) setTimeout(() => this.showPlaying());
-    return goesOn;
   }
 
   click(x, y) {

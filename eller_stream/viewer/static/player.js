@@ -1,7 +1,10 @@
 // Row by row: the rows from `limit` on are not drawn, and the limit moves down by itself or step by step.
 
 export class Player {
-  /** `hooks`: `start()` gives the row to begin with, `stepped(limit)` is told each new limit and returns whether to go on. */
+  /**
+   * `hooks`: `start()` gives the row to begin with and `end()` the one behind the last, `stepped(limit)` is told each new
+   * limit, `playing(isPlaying)` when it begins or ends to move by itself.
+   */
   constructor(hooks) {
     this.hooks = hooks;
     this.limit = null;
@@ -15,23 +18,22 @@ export class Player {
 
   /** Let one row more appear. */
   step() {
-    this.limit = (this.limit ?? this.hooks.start()) + 1;
-    const goesOn = this.hooks.stepped(this.limit);
-    if (!goesOn) this.pause();
+    const end = this.hooks.end();
+    this.limit = Math.min((this.limit ?? this.hooks.start()) + 1, end);
+    this.hooks.stepped(this.limit);
+    if (this.limit === end) this.pause();
   }
 
   play() {
-    if (!this.playing) this.tick();
-  }
-
-  tick() {
-    this.timer = setTimeout(() => this.tick(), 1000 / this.perSecond);
+    this.timer = setTimeout(() => this.play(), 1000 / this.perSecond);
+    this.hooks.playing(true);
     this.step();
   }
 
   pause() {
     clearTimeout(this.timer);
     this.timer = null;
+    this.hooks.playing(false);
   }
 
   /** Draw all rows again. */

@@ -16,6 +16,7 @@ export const OPTIONS = {
   prim: ["band", "loops", "braid", "start", "goal", "weights"],
   wilson: ["band", "loops", "braid"],
   random_walk: ["band", "loops", "braid", "max_tunnels", "max_length"],
+  uniform: ["loops", "braid"],
 };
 
 const isInteger = (value, low, high) => Number.isSafeInteger(value) && low <= value && value <= high;
