@@ -270,9 +270,8 @@ def test_every_algorithm(page):
         page.jump(2**33 + 60)
         drawn = page.drawn()
         assert (drawn.row, drawn.check(spec) > 2000) == (2**33 + 60, True)
-    page.fill(algorithm="uniform", width="61", seed="3")
-    page.jump(5000)
-    assert page.drawn().check(MazeSpec(61, algorithm="uniform", seed=3)) > 2000
+    page.fill(algorithm="uniform", width="20", seed="3")
+    assert page.drawn().check(MazeSpec(20, algorithm="uniform", seed=3)) > 1000
 
 
 def test_a_random_walk_map_with_all_its_options(page):
