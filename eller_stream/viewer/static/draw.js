@@ -10,6 +10,8 @@ export function pixelOf(colour) {
   return (0xff000000 | ((n & 0xff) << 16) | (n & 0xff00) | (n >> 16)) >>> 0;
 }
 
+const NO_PASSAGES = new Uint8Array(0); // beyond its end a typed array has nothing, which counts as a closed wall
+
 /** What is known of one row: its bits, and whether a cell can be walked on. */
 class RowBits {
   constructor(block, index) {
@@ -73,20 +75,20 @@ class Painter {
   /** Draw a row that is held: the walls above it, then its cells. */
   row(row, above, here, tintAbove, tint) {
     const y = this.view.y(row);
-    this.walls(y, above, here, row > 0 ? this.north(above, here) : () => 0, tintAbove);
+    this.walls(y, above, here, this.north(row, above, here), tintAbove);
     this.cells(here, tint);
     this.copyLine(y + this.view.wall, y + this.view.cell);
   }
 
-  /** Return what tells whether a column is open to the north: by the row above, or the block's own north. */
-  north(above, here) {
-    if (above) return (column) => above.south(column);
-    return here.at === 0 ? (column) => bit(here.block.north, 0, column) : () => 0;
+  /** Return the packed passages to the north of a row, as [plane, at]: of the row above, or the block's own north. */
+  north(row, above, here) {
+    if (row > 0 && above) return [above.block.south, above.at];
+    return row > 0 && here.at === 0 ? [here.block.north, 0] : [NO_PASSAGES, 0];
   }
 
   /** Draw the lower walls of the last row that is seen. */
   edge(row, above, tint) {
-    this.walls(this.view.y(row), above, null, (column) => above.south(column), tint);
+    this.walls(this.view.y(row), above, null, [above.block.south, above.at], tint);
   }
 
   /** Draw a row that has not come. */
@@ -97,20 +99,22 @@ class Painter {
     this.copyLine(this.view.y(row), this.view.y(row) + cell);
   }
 
-  walls(y, above, here, isOpen, tint) {
+  walls(y, above, here, [plane, at], tint) {
     const { paper, wall, rock } = this.colours;
     const [from, to] = this.seen;
     const { left, cell, wall: thick } = this.view;
     this.line.fill(this.colours.outside);
-    let [openBefore, rockBefore] = [from > 0 && isOpen(from - 1), isRock(above, here, from - 1)];
+    let openBefore = from > 0 && bit(plane, at, from - 1);
+    let rockBefore = from > 0 && isRock(above, here, from - 1);
     for (let column = from; column <= to; column++) {
       const x = left + column * cell;
-      const open = column < to && isOpen(column);
+      const open = column < to && bit(plane, at, column);
       const solid = column < to && isRock(above, here, column);
       const clear = open && openBefore && above?.east(column - 1) && here?.east(column - 1);
       this.run(x, x + thick, clear ? paper : solid && rockBefore ? rock : wall);
       if (column < to) this.run(x + thick, x + cell, open ? (tint?.[column] ?? paper) : solid ? rock : wall);
-      [openBefore, rockBefore] = [open, solid];
+      openBefore = open;
+      rockBefore = solid;
     }
     this.copyLine(y, y + thick);
   }
@@ -144,5 +148,5 @@ class Painter {
 
 /** Return whether a column is rock in both rows; a row that is not held, or beyond the maze, is none. */
 function isRock(above, here, column) {
-  return column >= 0 && above !== null && here !== null && !above.floor(column) && !here.floor(column);
+  return above !== null && here !== null && !above.floor(column) && !here.floor(column);
 }
