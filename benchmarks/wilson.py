@@ -7,9 +7,10 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from .textbook import compiled
 
 from eller_stream.block import Block
+
+from .textbook import compiled
 
 SOURCE = Path(__file__).with_name("wilson.c")
 NORTH, EAST, SOUTH, WEST = range(4)

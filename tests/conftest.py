@@ -16,7 +16,16 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 def pytest_addoption(parser):
     parser.addoption("--without-c", action="store_true", help="leave the C backend out (it was not built)")
+    parser.addoption("--without-browser", action="store_true", help="leave the page out (no node, no chromium)")
     parser.addoption("--without-micropython", action="store_true", help="leave MicroPython out (no node, no npm)")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--without-browser"):
+        left_out = pytest.mark.skip(reason="the page is left out (--without-browser)")
+        for item in items:
+            if item.get_closest_marker("browser"):
+                item.add_marker(left_out)
 
 
 def pytest_generate_tests(metafunc):

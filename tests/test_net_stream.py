@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from net_helpers import HOST, QUICK, remote, serving, small
 
-from eller_stream import EllerStream, MazeFile, MazeWriter, StreamError
+from eller_stream import EllerStream, MazeFile, MazeWriter, StreamError, open_stream
 from eller_stream.block import joined
 from eller_stream.errors import NetError
 from eller_stream.frames import Rows
@@ -267,6 +267,15 @@ def test_an_offered_file(tmp_path, key_interval, rows_per_frame):
         with pytest.raises(NetError, match="rows from 0 up to 3001, not row 3002"):
             remote(server, row=3002)
     assert (tmp_path / "a.emz").read_bytes() == (tmp_path / "b.emz").read_bytes()
+
+
+@pytest.mark.parametrize("algorithm", ["eller", "wilson", "uniform"])
+def test_every_algorithm_goes_back_over_rows_that_were_passed(served, algorithm):
+    """Rows that no frame was made of have left no state behind; a uniform maze then begins again."""
+    spec = small(9, algorithm=algorithm)
+    with remote(served, spec, row=100) as stream:
+        stream.seek(40)
+        assert stream.read(9) == open_stream(spec).read(49)[40:]
 
 
 def test_an_offered_fragment_begins_where_it_begins(tmp_path):

@@ -11,10 +11,9 @@ from itertools import count, islice
 from random import Random
 from typing import Any
 
-from .. import plain_bands
-
 from eller_stream.bands import BandStream
 
+from .. import plain_bands
 from ..contestants import SEED, c_kernel
 from ..measure import Contestant, Figure, Options, Result, millions_a_second, race, ratios
 

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from ..errors import EllerStreamError, NetError, SpecError, StreamError
 from ..spec import MazeSpec
@@ -76,6 +76,43 @@ class _Gone(Exception):  # noqa: N818
     """The client has gone."""
 
 
+class Reader(Protocol):
+    """Where a conversation's bytes come from: what it needs of an `asyncio.StreamReader`."""
+
+    async def read(self, n: int, /) -> bytes:
+        """Return up to `n` bytes, none at the end."""
+
+
+class Abortable(Protocol):
+    """A connection."""
+
+    def abort(self) -> None:
+        """Give it up at once."""
+
+
+class Writer(Protocol):
+    """Where a conversation's bytes go: what it needs of an `asyncio.StreamWriter`."""
+
+    @property
+    def transport(self) -> Abortable:
+        """The connection below."""
+
+    def get_extra_info(self, name: str, /) -> Any:
+        """Return what is known of the connection, such as `peername`."""
+
+    def write(self, data: Buffer, /) -> None:
+        """Take bytes to be sent."""
+
+    async def drain(self) -> None:
+        """Wait until the client takes more."""
+
+    def can_write_eof(self) -> bool:
+        """Return whether one side can be closed alone."""
+
+    def write_eof(self) -> None:
+        """Close this side."""
+
+
 class MazeServer:
     """Serves mazes on a socket; `async with` starts and closes it.
 
@@ -122,7 +159,7 @@ class MazeServer:
         access.check_exposure(self.host, self.token, self._no_token)
         handshake = {} if self._tls is None else {"ssl_handshake_timeout": self.limits.greeting}
         self._server = await asyncio.start_server(
-            self._meet, self.host, self.port, ssl=self._tls, limit=_READ_AT_ONCE, **handshake
+            self.meet, self.host, self.port, ssl=self._tls, limit=_READ_AT_ONCE, **handshake
         )
         self.port = self._server.sockets[0].getsockname()[1]
 
@@ -148,8 +185,8 @@ class MazeServer:
         """Let a carving thread do some work when its turn comes, and return what will be its result."""
         return asyncio.get_running_loop().run_in_executor(self._pool, work)
 
-    async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Talk to a client that has come, up to its end."""
+    async def meet(self, reader: Reader, writer: Writer) -> None:
+        """Talk to a client that has come, up to its end; also to one that came another way than by this socket."""
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
@@ -165,7 +202,7 @@ class MazeServer:
 class _Conversation:
     """One client: what it asked for last, how much room it has, and what goes out to it."""
 
-    def __init__(self, server: MazeServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, server: MazeServer, reader: Reader, writer: Writer) -> None:
         self._server, self._limits = server, server.limits
         self._reader, self._writer = reader, writer
         peer = writer.get_extra_info("peername") or ("?", 0)
@@ -368,6 +405,7 @@ class _Conversation:
         with suppress(OSError, TimeoutError, asyncio.CancelledError):
             async with asyncio.timeout(_FAREWELL):
                 self._writer.write(encode(refusal))
+                await self._writer.drain()
                 if self._writer.can_write_eof():
                     self._writer.write_eof()
                 while await self._reader.read(_READ_AT_ONCE):

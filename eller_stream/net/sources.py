@@ -74,6 +74,7 @@ class StreamSource:
         limits.check_spec(spec)
         self._stream = open_stream(spec)
         self._kept: deque[tuple[int, bytes]] = deque(maxlen=limits.ahead + 2)
+        self._first = {0: self._stream.snapshot()}
         self._aim: int | None = None
 
     @property
@@ -107,7 +108,7 @@ class StreamSource:
         """Stand at the nearest row before `row` that costs nothing: key rows, bands, kept states, row 0, or here."""
         if self.stop is not None and row > self.stop:
             raise StreamError(f"the maze has {self.stop} rows, there is no row {row}")
-        spec, kept = self.header.spec, dict(self._kept)
+        spec, kept = self.header.spec, self._first | dict(self._kept)
         interval = spec.key_interval or spec.band
         free = {0, row - row % interval if interval else 0, self._stream.position, *kept}
         start = max(place for place in free if place <= row)
@@ -132,6 +133,7 @@ class StreamSource:
         assert self._stream.position == row
         self._stream.finalize(rows)
         self._kept.clear()
+        self._first.clear()
 
     def snapshot(self, row: int) -> bytes:
         """Return the state before `row`."""
