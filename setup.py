@@ -16,7 +16,7 @@ if WANTED not in ("", "yes", "no"):
 
 EXTENSIONS = ["_kernel", "_verify", "_solve"]
 MSVC = sys.platform == "win32"
-FLAGS = ["/O2", "/std:c11"] if MSVC else ["-O3", "-std=c11", "-Wall", "-Wextra"]
+FLAGS = ["/O2", "/std:c11", "/fp:precise"] if MSVC else ["-O3", "-std=c11", "-ffp-contract=off", "-Wall", "-Wextra"]
 
 
 class StableWheel(bdist_wheel):
@@ -39,7 +39,13 @@ def extension(name, *sources):
 
 
 CARVERS = [f"bands/{name}" for name in ("_carvers", "_dfs", "_prim", "_wilson", "_random_walk")]
-SOURCES = {"_kernel": ["_kernel"], "_verify": ["_verify"], "_solve": ["_solve"], "bands._carvers": CARVERS}
+SOURCES = {
+    "_kernel": ["_kernel"],
+    "_verify": ["_verify"],
+    "_solve": ["_solve"],
+    "bands._carvers": CARVERS,
+    "uniform._uniform": ["uniform/_uniform"],
+}
 
 setup(
     ext_modules=[] if WANTED == "no" else [extension(name, *sources) for name, sources in SOURCES.items()],

@@ -12,11 +12,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
-from measure import Contestant, NotHereError, millions_a_second
-from textbook import CTextbook
 
 from eller_stream import coins, kernel
 from eller_stream.block import row_bytes
+
+from .measure import Contestant, NotHereError, millions_a_second
+from .textbook import CTextbook
 
 if TYPE_CHECKING:
     from eller_stream.block import Plane

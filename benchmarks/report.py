@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import subprocess
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from measure import Figure, Options, Result, Samples
 from rich.console import Console
 from rich.table import Table
 
 import eller_stream
-from eller_stream import kernel
+from eller_stream.bench.machine import facts, in_words
+
+from .measure import Figure, Options, Result, Samples
 
 RECORD_VERSION = 1
 
@@ -31,7 +29,10 @@ def show(console: Console, results: dict[str, tuple[str, Result]]) -> None:
             table.add_section()
     console.print(figures)
     console.print(rates)
-    console.print(" · ".join(_machine_in_words(machine())))
+    for _, result in results.values():
+        for sentence in result.settings.get("left_out", []):
+            console.print(f"left out: {sentence}", markup=False)
+    console.print(in_words(facts()))
 
 
 def _table(title: str, columns: tuple[str, ...]) -> Table:
@@ -67,26 +68,12 @@ def record(results: dict[str, tuple[str, Result]], options: Options, words: list
     """Return everything about a run as plain data."""
     return {
         "record": RECORD_VERSION,
-        "command": ["python", "benchmarks/run.py", *words],
+        "command": ["python", "-m", "benchmarks", *words],
         "quick": options.quick,
-        "machine": machine(),
-        "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "numpy": np.__version__,
-        "backend": kernel.BACKEND,
-        "lanes": _lanes(),
-        "version": eller_stream.__version__,
+        **facts(),
         "commit": _commit(),
         "jobs": {name: {"title": title, **result.to_json()} for name, (title, result) in results.items()},
     }
-
-
-def _lanes() -> int | None:
-    """Return how many 64-bit words the C kernel takes at a time here; None where it was not built."""
-    try:
-        from eller_stream import _kernel
-    except ImportError:
-        return None
-    return _kernel.LANES
 
 
 def _commit() -> str | None:
@@ -100,41 +87,3 @@ def _commit() -> str | None:
     except (OSError, subprocess.CalledProcessError):
         return None
     return said[0] + ("+" if said[1] else "")
-
-
-def machine() -> dict[str, Any]:
-    """Return what the machine is."""
-    return {
-        "cpu": _cpu_model(),
-        "architecture": platform.machine(),
-        "cores": os.cpu_count(),
-        "memory_bytes": _memory(),
-        "os": _system(),
-    }
-
-
-def _machine_in_words(facts: dict[str, Any]) -> list[str]:
-    memory = f"{facts['memory_bytes'] / 1e9:.0f} GB" if facts["memory_bytes"] else "memory unknown"
-    run_by = f"Python {platform.python_version()}, numpy {np.__version__}, {kernel.BACKEND} kernel, {_lanes()} lanes"
-    return [facts["cpu"], f"{facts['cores']} cores", memory, facts["os"], run_by]
-
-
-def _cpu_model() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(models, platform.processor() or "unknown")
-
-
-def _memory() -> int | None:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
-def _system() -> str:
-    try:
-        return platform.freedesktop_os_release()["PRETTY_NAME"]
-    except (OSError, KeyError):
-        return f"{platform.system()} {platform.release()}"

@@ -18,11 +18,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from measure import NotHereError
 
 from eller_stream import coins
 from eller_stream.block import pack_bits, row_bytes, unpack_bits
 from eller_stream.stream import EllerStream
+
+from .measure import NotHereError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from textbook import compiled
+from .textbook import compiled
 
 from eller_stream.block import Block
 

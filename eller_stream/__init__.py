@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .bands import random_walk_map as random_walk_map
     from .block import Block as Block
     from .block import Row as Row
+    from .errors import BenchError as BenchError
     from .errors import BlockError as BlockError
     from .errors import CapacityError as CapacityError
     from .errors import CutShortError as CutShortError
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from .stream import RowStream as RowStream
     from .streams import open_stream as open_stream
     from .streams import restore_stream as restore_stream
+    from .uniform import UniformStream as UniformStream
     from .verify import Fault as Fault
     from .verify import Report as Report
     from .verify import Verifier as Verifier
@@ -72,6 +74,7 @@ _MODULES = {
     "bands": ("BandStream", "random_walk_map"),
     "block": ("Block", "Row"),
     "errors": (
+        "BenchError",
         "BlockError",
         "CapacityError",
         "CutShortError",
@@ -103,6 +106,7 @@ _MODULES = {
     "store": ("MazeFile", "MazeWriter"),
     "stream": ("EllerStream", "RowStream"),
     "streams": ("open_stream", "restore_stream"),
+    "uniform": ("UniformStream",),
     "verify": ("Fault", "Report", "Verifier"),
     "window": ("RowSource", "Scroller", "Window"),
 }

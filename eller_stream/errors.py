@@ -12,7 +12,8 @@
     ├── StoreError      a file that cannot be written or read as asked
     ├── NetError        a conversation over a socket that went wrong: refused, broken off, not understood
     ├── CapacityError   more memory than the machine gives (also a MemoryError)
-    └── KernelError     the kernel asked for is not there (also an ImportError)
+    ├── KernelError     the kernel asked for is not there (also an ImportError)
+    └── BenchError      something that cannot be measured here
 
 A message says what came and what was expected. Errors of the operating system
 (a full disk, a missing folder) stay the OSError they are.
@@ -69,3 +70,7 @@ class CapacityError(EllerStreamError, MemoryError):
 
 class KernelError(EllerStreamError, ImportError):
     """The kernel that was asked for is not there."""
+
+
+class BenchError(EllerStreamError):
+    """What was to be measured failed, or cannot be measured on this machine."""

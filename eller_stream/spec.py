@@ -10,7 +10,6 @@ refuses to be given one.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -224,6 +223,8 @@ def check_options(algorithm: object, names: Iterable[str]) -> None:
 
 def seed_from_text(text: str) -> int:
     """Return the seed that a text stands for: SHA-256 of its UTF-8 bytes, the first eight, big-endian."""
+    import hashlib  # not at the top: it loads OpenSSL, 3 MB of memory that a stream has no use for
+
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 

@@ -15,15 +15,15 @@ from eller_stream.block import Block, row_bytes
 from eller_stream.stream import EllerStream
 from eller_stream.verify import verify
 
-FOLDER = Path(__file__).parents[1] / "benchmarks"
+ROOT = Path(__file__).parents[1]
 WIDTHS = [1, 2, 7, 8, 9, 63, 64, 65, 128, 200]
 
 
 @pytest.fixture
 def load(monkeypatch):
     """Import a module of benchmarks/ by its name."""
-    monkeypatch.syspath_prepend(FOLDER)
-    return importlib.import_module
+    monkeypatch.syspath_prepend(ROOT)
+    return lambda name: importlib.import_module(f"benchmarks.{name}")
 
 
 @pytest.fixture
@@ -37,10 +37,10 @@ def stream(width):
 
 
 def run(*words, **environment):
-    command = [sys.executable, FOLDER / "run.py", *words]
-    # Unlike the other processes that tests start, a script is to find its neighbours.
+    command = [sys.executable, "-m", "benchmarks", *words]
+    # Unlike the other processes that tests start, this one is to find the folder it is started in.
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
-    return subprocess.run(command, env=clean | environment, capture_output=True, text=True, check=True)
+    return subprocess.run(command, cwd=ROOT, env=clean | environment, capture_output=True, text=True, check=True)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -119,15 +119,6 @@ def test_a_figure_is_the_median_against_its_target(load, target, at_most, met):
     }
 
 
-def test_a_child_tells_its_seconds_and_its_own_peak_memory(load):
-    child = load("child")
-    small, large = (child.run(sys.executable, "-c", f"x = b'x' * {size}") for size in (1, 100_000_000))
-    assert small.seconds > 0
-    assert 0 < small.peak_bytes < 100_000_000 < large.peak_bytes
-    with pytest.raises(RuntimeError, match=r"exit code 3: on stderr$"):
-        child.run(sys.executable, "-c", "import sys; print('on stderr', file=sys.stderr); sys.exit(3)")
-
-
 def test_a_run_prints_a_table_and_keeps_a_record(needs_c, tmp_path):
     out = tmp_path / "made" / "record.json"
     ran = run("--quick", "--only", "read", "--json", out, ELLER_STREAM_KERNEL="c")
@@ -137,7 +128,7 @@ def test_a_run_prints_a_table_and_keeps_a_record(needs_c, tmp_path):
         *("record", "command", "quick", "machine", "python", "numpy", "backend", "lanes", "version", "commit", "jobs")
     }
     assert set(record["machine"]) == {"cpu", "architecture", "cores", "memory_bytes", "os"}
-    assert record["command"] == ["python", "benchmarks/run.py", "--only", "read", "--quick"]
+    assert record["command"] == ["python", "-m", "benchmarks", "--only", "read", "--quick"]
     assert (record["quick"], record["backend"], list(record["jobs"])) == (True, "c", ["read"])
     job = record["jobs"]["read"]
     assert set(job) == {"title", "settings", "figures", "samples"}
@@ -157,3 +148,83 @@ def test_a_job_that_the_machine_cannot_run_is_left_out():
 def test_without_a_c_compiler_its_yardstick_is_left_out(needs_c):
     ran = run("--quick", "--only", "read", ELLER_STREAM_KERNEL="c", CC="no-such-compiler")
     assert "read is left out: there is no C compiler 'no-such-compiler'" in ran.stderr
+
+
+def test_a_plot_of_what_can_be_plotted(tmp_path):
+    ran = run("--quick", "--only", "lean", "curve", "--plots", tmp_path, "--json", tmp_path / "record.json")
+    assert [file.name for file in tmp_path.glob("*.svg")] == ["curve.svg"]
+    assert "eller-stream generate" in (tmp_path / "curve.svg").read_text()
+    figures = {
+        figure["name"]: figure
+        for figure in json.loads((tmp_path / "record.json").read_text())["jobs"]["lean"]["figures"]
+    }
+    assert figures["generate, width 1,000"]["target"] == 40.0
+    assert figures["import eller_stream, beyond numpy and msgpack"]["target"] == 4.0
+    assert figures["generate, width 1,000"]["reached"] < 60  # with room for other versions of numpy
+    assert all(figure["reached"] < 8 for name, figure in figures.items() if name.endswith("beyond numpy and msgpack"))
+    assert "generate, width 10,000,000" in ran.stdout
+
+
+# ---- the field ------------------------------------------------------------------------------------
+
+NEAR = """
+import sys, time
+package, algorithm, width, height = sys.argv[1:]
+if algorithm == "fails" or (algorithm == "wide fails" and int(width) > 100):
+    sys.exit("what went wrong")
+time.sleep(60 if algorithm == "slow" else 0)
+print(0.5)
+"""
+
+
+def test_who_fails_or_is_slow_is_left_out_by_name(load, monkeypatch, tmp_path):
+    field, install = load("jobs.field"), load("field.install")
+    (tmp_path / "near.py").write_text(NEAR)
+    kinds = ["", "fails", "wide fails", "slow"]
+    found = {
+        install.Generator("", "one" if kind else "eller_stream", "", kind, kind or "Eller"): [
+            sys.executable,
+            str(tmp_path / "near.py"),
+            "package",
+            kind,
+        ]
+        for kind in kinds
+    }
+    monkeypatch.setattr(field, "commands", lambda _: (found, ["another: it could not be installed here"]))
+    monkeypatch.setattr(field, "SIZES", (100, 200))
+    monkeypatch.setattr(field, "SECONDS", 1.0)
+    result = field.run(load("measure").Options())
+    assert result.settings["left_out"] == [
+        "another: it could not be installed here",
+        "one, fails, 100 x 100: what went wrong",
+        "one, slow, 100 x 100: not done in 1 seconds",
+        "one, wide fails, 200 x 200: what went wrong",
+    ]
+    assert [samples.name for samples in result.samples if samples.unit == "million cells/s"] == [
+        "eller_stream, Eller, 100 x 100",
+        "one, wide fails, 100 x 100",
+        "eller_stream, Eller, 200 x 200",
+    ]
+    assert result.samples[0].values == (0.02, 0.02, 0.02)
+    assert [figure.name for figure in result.figures] == ["eller_stream against one, wide fails, 100 x 100"]
+    assert [panel.title for panel in field.panels(result)] == ["Rate", "Memory"]
+
+
+def test_a_generator_that_cannot_be_installed_is_named(load, monkeypatch, tmp_path):
+    install = load("field.install")
+    monkeypatch.setattr(install, "_works", lambda *_: False)
+    found, missing = install.commands(tmp_path)
+    assert list(found) == [install.OURS]
+    assert len(missing) == len(install.FIELD)
+    assert "pydaedalus, Eller: pydaedalus could not be installed here" in missing
+
+
+def test_the_runner_makes_our_maze(load):
+    install = load("field.install")
+    done = subprocess.run(
+        [sys.executable, "-P", install.HERE / "generators.py", "eller_stream", "", "30", "20"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert float(done.stdout) > 0

@@ -21,6 +21,8 @@ HOUSE = [
     ["block"],
     ["_step", "_kernel", "kernel"],
     ["partition"],
+    ["state"],
+    ["openings"],
     ["stream", "uniform"],
     ["bands"],
     ["streams"],
@@ -35,10 +37,10 @@ HOUSE = [
     ["viewer", "tui"],
     ["scale"],
     ["micro"],
-    ["__init__", "cli", "__main__"],
+    ["__init__", "bench", "cli", "__main__"],
 ]
 ORDER = {module: place for place, module in enumerate(name for line in HOUSE for name in line)}
-DOES_IO = {"store", "net", "viewer", "tui", "scale", "cli"}
+DOES_IO = {"store", "net", "viewer", "tui", "scale", "bench", "cli"}
 IO_MODULES = {
     "asyncio",
     "socket",

@@ -50,8 +50,8 @@ def compile_c(compiler, names, target, flags):
         "-std=c11",
         "-fPIC",
         "-DPy_LIMITED_API=0x030B0000",
-        f"-I{sysconfig.get_paths()['include']}",
         *flags,
+        f"-I{sysconfig.get_paths()['include']}",
     ]
     if sys.platform == "darwin":
         command += ["-undefined", "dynamic_lookup"]
@@ -125,6 +125,50 @@ def test_the_sanitizers_find_nothing(compiler, tmp_path):
 def test_there_are_no_warnings(compiler, tmp_path, name, flags):
     said = compile_c(compiler, [name], tmp_path / "out.o", ["-c", "-Wall", "-Wextra", "-Werror", *flags])
     assert not said
+
+
+@pytest.fixture(scope="module")
+def clang():
+    found = shutil.which("clang")
+    if found is None:
+        pytest.skip("there is no clang: apt-get install clang")
+    return found
+
+
+@pytest.mark.parametrize("name", C_FILES)
+def test_clang_has_no_warnings(clang, tmp_path, name):
+    assert not compile_c(clang, name, tmp_path / "out.o", ["-c", "-O3", "-Wall", "-Wextra", "-Werror"])
+
+
+def test_clang_gives_the_same_rows(clang, tmp_path):
+    passes(built(clang, tmp_path, ["-O3"]), *KERNEL_TESTS)
+
+
+def sizes_of_32_bits(folder):
+    """Return the flags that correct this Python's pyconfig.h to the sizes of a 32-bit machine."""
+    lines = ["#include <pyconfig.h>", "#undef HAVE_GCC_UINT128_T"]
+    for name in (
+        "SIZEOF_LONG",
+        "SIZEOF_VOID_P",
+        "SIZEOF_SIZE_T",
+        "SIZEOF_PTHREAD_T",
+        "SIZEOF_UINTPTR_T",
+        "ALIGNOF_LONG",
+    ):
+        lines += [f"#undef {name}", f"#define {name} 4"]
+    (folder / "sizes.h").write_text("\n".join([*lines, ""]))
+    return "-include", folder / "sizes.h"
+
+
+@pytest.mark.parametrize("name", C_FILES)
+@pytest.mark.parametrize("flags", [["-O3"], ["-O2", "-DPLANES=4"]], ids=" ".join)
+def test_there_are_no_warnings_on_32_bits(compiler, tmp_path, name, flags):
+    """.ci/machines runs what is built so, in a Python of 32 bits."""
+    (tmp_path / "libc.c").write_text("#define _GNU_SOURCE\n#include <sys/stat.h>\n")
+    if run(compiler, "-m32", "-c", tmp_path / "libc.c", "-o", tmp_path / "libc.o").returncode:
+        pytest.skip("there are no headers of a 32-bit C library: apt-get install gcc-multilib")
+    warned = [*sizes_of_32_bits(tmp_path), "-m32", "-c", "-Wall", "-Wextra", "-Werror", *flags]
+    assert not compile_c(compiler, name, tmp_path / "out.o", warned)
 
 
 # ---- which kernel runs --------------------------------------------------------------------------------

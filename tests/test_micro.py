@@ -197,7 +197,6 @@ def test_schedules_are_taken_as_by_the_package(pairs):
         {"loops": float("nan")},
         {"loops": 2},
         {"p_east": "0.5"},
-        {"p_east": None},
         {"p_east": []},
         {"p_east": [(1, 0.5)]},
         {"p_east": [0.5]},

@@ -82,7 +82,9 @@ def path(tmp_path):
 # ---- a view is a slice -----------------------------------------------------------------------------
 
 moves = st.lists(
-    st.tuples(st.sampled_from(["scroll", "jump", "view"]), st.integers(-ROWS - 5, ROWS + 5)), min_size=1, max_size=12
+    st.tuples(st.sampled_from(["scroll", "jump", "view", "resize"]), st.integers(-ROWS - 5, ROWS + 5)),
+    min_size=1,
+    max_size=12,
 )
 
 
@@ -127,7 +129,11 @@ def test_wherever_a_view_moves_it_is_a_slice(path, made, height, ahead, moves):
             elif kind == "jump":
                 top = nearest(rows)
                 assert view.jump(rows) == top
-            assert view.top == top
+            elif kind == "resize":
+                height = abs(rows) + 1
+                top = nearest(top)
+                view.resize(height)
+            assert (view.top, view.height) == (top, height)
             assert view.view() == block[top - block.start :][:height]
             if not block.ends or view.at_end:
                 assert view.at_end == (top + height >= block.stop)
@@ -223,6 +229,31 @@ def test_going_back_reads_nothing_while_the_rows_are_held_and_little_afterwards(
         assert view.view() == block[80:90]
         assert len(source.reads) - reads <= 200 / 10 + 6  # a step is ten rows
     assert sum(map(len, source.reads)) < 330 + 330
+
+
+def test_a_view_that_grows_has_room():
+    source = Rows(whole(MazeSpec(9, seed=1)))
+    with Scroller(source, 1, ahead=2) as view:  # room for 28 rows
+        view.resize(40)
+        assert view.view() == source.block[:40]
+        wait_until(lambda: source.reads[-1].stop == 42)
+        view.jump(15)
+        view.resize(1)
+        assert view.view() == source.block[15:16]
+        with pytest.raises(StreamError, match="the height of a view is 1 or more, not 0"):
+            view.resize(0)
+
+
+def test_a_view_that_cannot_grow_is_as_it_was():
+    block = whole(MazeSpec(9, seed=1))
+    source = Rows(block)
+    with Scroller(source, 10, ahead=0) as view:
+        view.view()
+        source.block = whole(MazeSpec(9, seed=2))
+        with pytest.raises(ValueError, match="row 9 is held with other passages south"):
+            view.resize(20)
+        assert view.height == 10
+        assert view.view() == block[:10]
 
 
 def test_what_is_farthest_from_the_view_goes_first():

@@ -800,5 +800,5 @@ def test_buffers_that_do_not_fit_are_refused_in_c(backend):
     if backend == "c":
         assert check(*good) == (1, "end", 0, 1, 20, 0, 0)
         for arguments in wrong:
-            with pytest.raises(ValueError, match=r"the buffers do not fit|points at one behind"):
+            with pytest.raises((ValueError, OverflowError), match=r"do not fit|points at one behind|too large"):
                 check(*arguments)

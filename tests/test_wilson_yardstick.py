@@ -8,15 +8,15 @@ import pytest
 
 from eller_stream.verify import PERFECT, verify
 
-FOLDER = Path(__file__).parents[1] / "benchmarks"
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
 def wilson(request, monkeypatch):
     if request.config.getoption("--without-c"):
         pytest.skip("the C backend was left out")
-    monkeypatch.syspath_prepend(FOLDER)
-    return importlib.import_module("wilson").CWilson
+    monkeypatch.syspath_prepend(ROOT)
+    return importlib.import_module("benchmarks.wilson").CWilson
 
 
 @pytest.mark.parametrize(("width", "rows"), [(1, 1), (1, 9), (9, 1), (2, 2), (65, 40)])

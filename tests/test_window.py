@@ -292,6 +292,16 @@ def test_numbers_that_are_none(value):
             window.view(value, 1)
 
 
+def test_more_room_is_made_and_never_less():
+    window = Window(3)
+    window.make_room(5)
+    window.make_room(2)
+    window.add(maze()[:9])
+    assert (window.capacity, len(window)) == (5, 5)
+    with pytest.raises(BlockError, match="the capacity of a window is"):
+        window.make_room(0)
+
+
 def test_what_a_window_says_of_itself():
     window = Window(9)
     assert (window.capacity, window.width, len(window)) == (9, None, 0)

@@ -1,6 +1,20 @@
-"""The jobs by name, in the order in which they run; each is a module with `TITLE` and `run`."""
+"""The jobs by name, in the order in which they run: modules with `TITLE` and `run`; some have `panels`, their plots."""
 
-from . import bands, generate, iterate, read, socket, solve, verify, window, without_compiler
+from . import (
+    bands,
+    curve,
+    field,
+    generate,
+    iterate,
+    lean,
+    read,
+    socket,
+    solve,
+    uniform,
+    verify,
+    window,
+    without_compiler,
+)
 
 JOBS = {
     "read": read,
@@ -9,7 +23,11 @@ JOBS = {
     "generate": generate,
     "verify": verify,
     "bands": bands,
+    "uniform": uniform,
     "solve": solve,
     "socket": socket,
     "window": window,
+    "lean": lean,
+    "curve": curve,
+    "field": field,
 }

@@ -11,11 +11,12 @@ from itertools import count, islice
 from random import Random
 from typing import Any
 
-import plain_bands
-from contestants import SEED, c_kernel
-from measure import Contestant, Figure, Options, Result, millions_a_second, race, ratios
+from .. import plain_bands
 
 from eller_stream.bands import BandStream
+
+from ..contestants import SEED, c_kernel
+from ..measure import Contestant, Figure, Options, Result, millions_a_second, race, ratios
 
 TITLE = "bands: one whole maze, C carvers"
 SIZES = {"dfs": 256, "prim": 256, "wilson": 128, "random_walk": 512}

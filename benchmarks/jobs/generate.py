@@ -11,9 +11,11 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import child
-from contestants import SEED, WIDTH, Kernel, c_kernel, filling
-from measure import (
+from eller_stream.bench import child
+from eller_stream.block import row_bytes
+
+from ..contestants import SEED, WIDTH, Kernel, c_kernel, filling
+from ..measure import (
     LONG_ROUNDS,
     MEGABYTES,
     MEGABYTES_A_SECOND,
@@ -26,8 +28,6 @@ from measure import (
     race,
     ratios,
 )
-
-from eller_stream.block import row_bytes
 
 TITLE = "generate: the command eller-stream generate, to a file, width 1,000"
 KERNEL_SHARE, DISK_SHARE = 0.6, 0.8

@@ -2,10 +2,10 @@
 
 from itertools import islice
 
-from contestants import SEED, c_kernel
-from measure import Contestant, Figure, Options, Result, race, seconds_of
-
 from eller_stream.stream import EllerStream
+
+from ..contestants import SEED, c_kernel
+from ..measure import Contestant, Figure, Options, Result, race, seconds_of
 
 TITLE = "iterate: for row in stream, C kernel, width 64"
 UNIT = "µs a row"

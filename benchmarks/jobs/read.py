@@ -5,11 +5,11 @@ the kernel with each number of lanes that this machine has, so that one sees wha
 lanes) or without AVX2 (1 lane) would reach.
 """
 
-from contestants import SEED, TEXTBOOK_C, WIDTH, Kernel, c_kernel, cells_by, filling, reading, textbook_c
-from measure import TIMES_C, Contestant, Figure, Options, Result, Samples, race, ratios
-from textbook import prove
-
 from eller_stream.stream import EllerStream
+
+from ..contestants import SEED, TEXTBOOK_C, WIDTH, Kernel, c_kernel, cells_by, filling, reading, textbook_c
+from ..measure import TIMES_C, Contestant, Figure, Options, Result, Samples, race, ratios
+from ..textbook import prove
 
 TITLE = "read: EllerStream.read, C kernel, width 1,000"
 EVEN, LOOPS = "even coins, K = 0", "loops = 0.03, K = 0"

@@ -16,9 +16,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import child
-from contestants import SEED, WIDTH, Kernel, c_kernel, filling
-from measure import (
+from eller_stream.bench import child
+from eller_stream.block import row_bytes
+from eller_stream.net.client import RemoteStream
+from eller_stream.spec import MazeSpec
+
+from ..contestants import SEED, WIDTH, Kernel, c_kernel, filling
+from ..measure import (
     LONG_ROUNDS,
     MEGABYTES_A_SECOND,
     Contestant,
@@ -29,10 +33,6 @@ from measure import (
     race,
     ratios,
 )
-
-from eller_stream.block import row_bytes
-from eller_stream.net.client import RemoteStream
-from eller_stream.spec import MazeSpec
 
 TITLE = "socket: rows from eller-stream serve on loopback, width 1,000"
 TARGET = 500.0

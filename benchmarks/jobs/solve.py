@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import child
-from contestants import SEED, WIDTH, c_kernel
-from measure import LONG_ROUNDS, MEGABYTES, Contestant, Figure, Options, Result, race, ratios
+from eller_stream.bench import child
+
+from ..contestants import SEED, WIDTH, c_kernel
+from ..measure import LONG_ROUNDS, MEGABYTES, Contestant, Figure, Options, Result, race, ratios
 
 TITLE = "solve: the path from corner to corner, width 1,000"
 SECONDS = "s"

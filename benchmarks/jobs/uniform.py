@@ -10,11 +10,11 @@ from collections.abc import Callable
 from itertools import count
 from threading import Thread
 
-from contestants import SEED, c_kernel
-from measure import Contestant, Figure, Options, Result, millions_a_second, race, ratios
-from wilson import CWilson
-
 from eller_stream.uniform import UniformStream
+
+from ..contestants import SEED, c_kernel
+from ..measure import Contestant, Figure, Options, Result, millions_a_second, race, ratios
+from ..wilson import CWilson
 
 TITLE = "uniform: exactly uniform mazes, row by row, C"
 SIZE, QUICK_SIZE = 1000, 60

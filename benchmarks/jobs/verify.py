@@ -10,14 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import child
-from contestants import ROWS_AT_ONCE, SEED, WIDTH, c_kernel, cells_by, textbook_c
-from measure import LONG_ROUNDS, MEGABYTES, TIMES_C, Contestant, Figure, Options, Result, race, ratios
-from textbook import prove
-
+from eller_stream.bench import child
 from eller_stream.stream import EllerStream
 from eller_stream.verify import PERFECT, verify
 
+from ..contestants import ROWS_AT_ONCE, SEED, WIDTH, c_kernel, cells_by, textbook_c
+from ..measure import LONG_ROUNDS, MEGABYTES, TIMES_C, Contestant, Figure, Options, Result, race, ratios
+from ..textbook import prove
 from .generate import FEW, NARROW, generate, memory_figure
 
 TITLE = "verify: rows checked, width 1,000"

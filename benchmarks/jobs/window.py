@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from contestants import SEED, c_kernel
-from measure import LONG_ROUNDS, Contestant, Figure, Options, Result, Samples, race, seconds_of
-
 from eller_stream.render import pbm, text
 from eller_stream.stream import EllerStream
 from eller_stream.window import Scroller, StreamSource
+
+from ..contestants import SEED, c_kernel
+from ..measure import LONG_ROUNDS, Contestant, Figure, Options, Result, Samples, race, seconds_of
 
 if TYPE_CHECKING:
     from eller_stream.block import Block

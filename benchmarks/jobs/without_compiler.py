@@ -1,10 +1,10 @@
 """The Python kernel, coins included, against the textbook row in plain Python, whose coins were drawn ahead."""
 
-from contestants import SEED, WIDTH, cells_by, python_backend, reading
-from measure import TIMES_PYTHON, Contestant, Figure, Options, Result, race, ratios
-from textbook import PythonTextbook, coins_ahead, prove
-
 from eller_stream.stream import EllerStream
+
+from ..contestants import SEED, WIDTH, cells_by, python_backend, reading
+from ..measure import TIMES_PYTHON, Contestant, Figure, Options, Result, race, ratios
+from ..textbook import PythonTextbook, coins_ahead, prove
 
 TITLE = "without a compiler: EllerStream.read, Python kernel, width 1,000"
 TEXTBOOK, KERNEL = "textbook row in plain Python", "even coins, K = 0"

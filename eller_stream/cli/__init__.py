@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from .. import __version__
 from ..errors import EllerStreamError, SpecError
-from . import fetch, generate, info, render, serve, solve, verify, view
+from . import bench, fetch, generate, info, render, serve, solve, verify, view, watch
 from .say import INTERRUPTED, NO, OK, WRONG_USE, UsageError, fail, forget_stdout
 from .words import Parser
 
@@ -26,7 +26,9 @@ COMMANDS = {
     "solve": solve,
     "serve": serve,
     "fetch": fetch,
+    "watch": watch,
     "view": view,
+    "bench": bench,
 }
 
 

@@ -14,6 +14,10 @@ class UsageError(EllerStreamError):
     """The command's words do not fit together."""
 
 
+class MissingExtraError(EllerStreamError):
+    """The command needs a package that is not installed."""
+
+
 def fail(error: BaseException | str, code: int) -> int:
     """Say what went wrong, in one line, and return the exit code."""
     message = str(error)

@@ -8,6 +8,7 @@ from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from .say import OK, UsageError, say
+from .words import needing
 
 if TYPE_CHECKING:
     from ..viewer import Viewer
@@ -32,8 +33,9 @@ def run(options: argparse.Namespace) -> int:
     import asyncio
 
     from ..store import MazeFile
-    from ..viewer import Viewer
 
+    with needing("aiohttp", "web"):
+        from ..viewer import Viewer
     if not 0 <= options.port < 2**16:
         raise UsageError(f"--port is from 0 to 65535, not {options.port}")
     with MazeFile(options.file) if options.file is not None else nullcontext() as maze:

@@ -1,16 +1,18 @@
-"""The words that several commands share: the parser, the options that make a spec, and limits of a socket."""
+"""The words that several commands share: the parser, the options that make a spec, those of a socket, and extras."""
 
 from __future__ import annotations
 
 import argparse
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from ..errors import NetError
 from ..spec import ALGORITHMS, OPTIONS, MazeSpec, seed_from_text
-from .say import WRONG_USE, UsageError, say
+from .say import WRONG_USE, MissingExtraError, UsageError, say
 
 if TYPE_CHECKING:
     from ..net.limits import ClientLimits, ServerLimits
@@ -75,6 +77,22 @@ def spec_of(options: argparse.Namespace) -> MazeSpec:
         braid=options.braid,
         **{name: getattr(options, name) for name in _OF_SOME},
     )
+
+
+def spec_if_any(options: argparse.Namespace) -> MazeSpec | None:
+    """Return the spec that the options make, None if they make none; UsageError for some of them without a width."""
+    if options.width is not None:
+        return spec_of(options)
+    if told_spec(options):
+        raise UsageError("the options of a maze go with --width; without it, it is the server's file")
+    return None
+
+
+def told_spec(options: argparse.Namespace) -> bool:
+    """Return whether any of the options that make a spec is told."""
+    plain = Parser()
+    add_spec(plain, required=False)
+    return any(getattr(options, name) != value for name, value in vars(plain.parse_args([])).items())
 
 
 def promises_loops(spec: MazeSpec) -> bool:
@@ -143,3 +161,45 @@ def limits_of(options: argparse.Namespace, defaults: AnyLimits) -> AnyLimits:
         return replace(defaults, **told)
     except NetError as error:
         raise UsageError(str(error)) from None
+
+
+def add_connection(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a connection to a server."""
+    add = parser.add_argument_group("a server").add_argument
+    add("--tls", action="store_true", help="talk TLS")
+    add("--tls-ca", metavar="F", help="a PEM file: what the server's certificate is checked against; with TLS")
+    add("--token-file", metavar="F", help="the token that the server wants is in this file")
+    add("--clear-token", action="store_true", help="send the token in the clear to another machine, too")
+    add_limits(parser, "max_frame", "max_width", "idle", "ahead", "connect", "attempts")
+
+
+def connection_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what the options tell a `RemoteStream` of the connection, as its keywords."""
+    from ..net.access import client_tls, token_from
+    from ..net.limits import ClientLimits
+
+    return {
+        "token": token_from(options.token_file),
+        "tls": client_tls(options.tls_ca) if options.tls or options.tls_ca else None,
+        "clear_token": options.clear_token,
+        "limits": limits_of(options, ClientLimits()),
+    }
+
+
+def address(text: str) -> tuple[str, int]:
+    """Return the host and the port of HOST:PORT or [HOST]:PORT."""
+    host, _, port = text.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and 0 < int(port) < 65_536):
+        raise argparse.ArgumentTypeError(f"HOST:PORT, the port from 1 to 65535, not {text!a}")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+@contextmanager
+def needing(module: str, extra: str) -> Iterator[None]:
+    """Import in the body what an extra brings; MissingExtraError where it is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != module:
+            raise
+        raise MissingExtraError(f"this needs {module}: pip install 'eller_stream[{extra}]'") from None

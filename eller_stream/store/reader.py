@@ -60,7 +60,8 @@ class MazeFile:
         self.path = Path(path)
         self._follow = follow
         self._is_stdin = os.fspath(path) == STDIO
-        if follow is not None and not self._is_stdin and not self.path.exists():
+        is_followed = follow is not None and not self._is_stdin
+        if is_followed and not self.path.exists() and part_of(self.path).exists():
             self.path = part_of(self.path)
         self._file: BinaryIO = sys.stdin.buffer if self._is_stdin else self.path.open("rb", buffering=0)
         try:

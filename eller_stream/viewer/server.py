@@ -15,18 +15,14 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from ..errors import EllerStreamError, NetError
+from aiohttp import web
+
+from ..errors import EllerStreamError
 from ..net.limits import ServerLimits
 from ..net.protocol import MAX_MESSAGE
 from ..net.server import MazeServer
 from ..spec import MazeSpec, shown
 from . import answers
-
-try:
-    from aiohttp import web
-except ModuleNotFoundError:
-    raise NetError("the page needs aiohttp: install the extra web, pip install 'eller_stream[web]'") from None
-
 from .socket import SocketStream
 
 if TYPE_CHECKING:

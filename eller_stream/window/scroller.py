@@ -67,15 +67,20 @@ class Scroller:
         capacity: int | None = None,
     ) -> None:
         rows = source_of(source)
-        self.height = number("the height of a view", height, StreamError, 1)
+        in_view = number("the height of a view", height, StreamError, 1)
         rows_ahead = (
             _ahead(rows.width) if ahead is None else number("the number of rows read ahead", ahead, StreamError, 0)
         )
-        needed = self.height + 3 * rows_ahead
+        needed = in_view + 3 * rows_ahead
         most = 4 * needed if capacity is None else number("the capacity", capacity, StreamError, needed)
-        self._reader = _Reader(rows, Window(most, rows.width), self.height, rows_ahead)
+        self._reader = _Reader(rows, Window(most, rows.width), in_view, rows_ahead)
         self._reader.start(getattr(source, "position", rows.first_row))
         weakref.finalize(self, self._reader.stop)
+
+    @property
+    def height(self) -> int:
+        """Rows in view, if the maze has as many."""
+        return self._reader.rows
 
     @property
     def top(self) -> int:
@@ -109,6 +114,14 @@ class Scroller:
         """
         return self._reader.move(number("the row to jump to", row, StreamError))
 
+    def resize(self, height: int) -> None:
+        """Make the view `height` rows high; it begins where it began, or as near as the maze goes.
+
+        The capacity grows where the view and what is read ahead on both sides need it.
+        Raises StreamError for a height below 1, and what reading the rows raised, the view being as it was.
+        """
+        self._reader.resize(number("the height of a view", height, StreamError, 1))
+
     def finalize(self) -> None:
         """Make the row below the view the maze's last one, whatever was read ahead.
 
@@ -132,12 +145,12 @@ class Scroller:
 class _Reader:
     """What the thread and the Scroller share. The thread holds nothing of the Scroller, so it ends with it.
 
-    `shown` are the rows in view, or to be in view once they are held; `_end` is the index behind the last row, as the
-    source's `height` (`_height`) or a read behind it told.
+    `rows` is the height of the view; `shown` are the rows in view, or to be in view once they are held; `_end` is the
+    index behind the last row, as the source's `height` (`_height`) or a read behind it told.
     """
 
     def __init__(self, source: RowSource, window: Window, rows: int, ahead: int) -> None:
-        self._source, self._window, self._rows, self._ahead = source, window, rows, ahead
+        self._source, self._window, self.rows, self._ahead = source, window, rows, ahead
         self._step = max(1, ahead // 2)
         self._first, self._width, self._height = source.first_row, source.width, source.height
         self._end = self._height
@@ -163,7 +176,7 @@ class _Reader:
         """Show the rows from `top` on, and return where they begin."""
         with self._changed:
             before = self.shown
-            if self._end is not None and top + self._rows > self._end:
+            if self._end is not None and top + self.rows > self._end:
                 self._end = self._height
             self._upwards = top < before.start
             self.shown = self._from(top)
@@ -173,6 +186,17 @@ class _Reader:
                 self.shown = before
                 raise
             return self.shown.start
+
+    def resize(self, rows: int) -> None:
+        """Show so many rows."""
+        with self._changed:
+            self._window.make_room(rows + 3 * self._ahead)
+            before, self.rows = self.rows, rows
+            try:
+                self.move(self.shown.start)
+            except BaseException:
+                self.rows = before
+                raise
 
     def view(self) -> Block:
         """Return the rows shown."""
@@ -209,8 +233,8 @@ class _Reader:
     def _from(self, top: int) -> range:
         """Return the rows in view if the view is to begin at `top`: none outside the maze, as far as that is known."""
         end = MAX_ROW if self._end is None else self._end
-        first = max(self._first, min(top, end - self._rows))
-        return range(first, max(first, min(first + self._rows, end)))
+        first = max(self._first, min(top, end - self.rows))
+        return range(first, max(first, min(first + self.rows, end)))
 
     def _wait_for_rows(self) -> None:
         """Wait until the rows shown are held."""

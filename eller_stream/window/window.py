@@ -87,6 +87,10 @@ class Window:
         if len(self) > self._capacity:
             self._keep_near(range(block.start, block.stop) if near is None else near)
 
+    def make_room(self, capacity: int) -> None:
+        """Let the capacity be at least `capacity`."""
+        self._capacity = max(self._capacity, number("the capacity of a window", capacity, BlockError, 1))
+
     def view(self, top: int, height: int) -> Block:
         """Return the rows `top` to `top + height - 1`, a copy only where they came in several blocks.
 

@@ -1,6 +1,6 @@
 """Measures everything side by side, prints a table and keeps a record.
 
-    python benchmarks/run.py [--only NAME ...] [--json OUT] [--quick]
+    python -m benchmarks [--only NAME ...] [--json OUT] [--plots FOLDER] [--quick]
 
 It measures the eller_stream that a plain import finds. README.md beside this file tells what the figures mean.
 """
@@ -11,10 +11,13 @@ import argparse
 import json
 from pathlib import Path
 
-from jobs import JOBS
-from measure import NotHereError, Options, Result
-from report import record, show
 from rich.console import Console
+
+from eller_stream.bench.plot import svg
+
+from .jobs import JOBS
+from .measure import NotHereError, Options, Result
+from .report import record, show
 
 
 def main() -> None:
@@ -23,6 +26,11 @@ def main() -> None:
     results = _run_jobs(words.only or list(JOBS), options)
     console = Console()
     show(console if console.is_terminal else Console(width=140), results)
+    if words.plots:
+        words.plots.mkdir(parents=True, exist_ok=True)
+        for name, (_, result) in results.items():
+            if hasattr(JOBS[name], "panels"):
+                (words.plots / f"{name}.svg").write_text(svg(JOBS[name].panels(result)), encoding="utf-8")
     if words.json:
         said = [*(["--only", *words.only] if words.only else []), *(["--quick"] if words.quick else [])]
         words.json.parent.mkdir(parents=True, exist_ok=True)
@@ -33,6 +41,7 @@ def _words() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Measure eller_stream against the yardsticks.")
     parser.add_argument("--only", nargs="+", choices=JOBS, metavar="NAME", help=f"of {', '.join(JOBS)}")
     parser.add_argument("--json", type=Path, metavar="OUT", help="keep a record of the run in this file")
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="draw what can be drawn into NAME.svg there")
     parser.add_argument("--quick", action="store_true", help="small amounts: for a look, not for figures")
     return parser
 
