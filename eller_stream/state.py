@@ -7,22 +7,19 @@ all that an Eller stream and a uniform one need besides their spec. docs/FORMAT.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgpack  # type: ignore[import-untyped]
 import numpy as np
 
+from . import snapshot
 from .block import pack_bits, row_bytes, unpack_bits
-from .errors import FormatError, SpecError, VersionError
+from .errors import FormatError
 from .partition import is_row
-from .sealed import bin_head, check_seal, seal, uint64
-from .spec import MAX_ROW, MazeSpec, shown
+from .sealed import bin_head
 
 if TYPE_CHECKING:
     from .block import Plane
-
-SNAPSHOT_VERSION = 1
-_SNAPSHOT_FIELDS = 9
+    from .spec import MazeSpec
 
 
 @dataclass(frozen=True)
@@ -53,12 +50,10 @@ def snapshot_kind(algorithm: str) -> str:
 
 def pack_snapshot(spec: MazeSpec, end: int | None, state: State) -> bytes:
     """Return the bytes of a snapshot: all snapshots of a spec have one length."""
-    pieces = [b"\x99", *map(msgpack.packb, (snapshot_kind(spec.algorithm), SNAPSHOT_VERSION, spec.to_data()))]
-    pieces += [uint64(end or 0), uint64(state.row)]
-    for k in range(3):
-        plane = state.plane(k).tobytes()
-        pieces += [bin_head(len(plane)), plane]
-    return b"".join([*pieces, seal(pieces)])
+    planes = [state.plane(k).tobytes() for k in range(3)]
+    return snapshot.pack(
+        snapshot_kind(spec.algorithm), spec, end, state.row, *((bin_head(len(plane)), plane) for plane in planes)
+    )
 
 
 def unpack_snapshot(algorithm: str, data: bytes) -> tuple[MazeSpec, int | None, State]:
@@ -66,45 +61,19 @@ def unpack_snapshot(algorithm: str, data: bytes) -> tuple[MazeSpec, int | None, 
 
     Raises FormatError unless it is, byte for byte, one that could have been packed; VersionError for a newer one.
     """
-    spec_data, told_end, row, *planes, _ = _snapshot_fields(snapshot_kind(algorithm), data)
-    try:
-        spec = MazeSpec.from_data(spec_data)
-    except SpecError as error:
-        raise FormatError(f"the snapshot's spec: {error}") from None
+    spec, end, row, planes = snapshot.unpack(snapshot_kind(algorithm), data, 3)
     if spec.algorithm != algorithm:
         raise FormatError(f"the snapshot's spec: its algorithm is {spec.algorithm}, {algorithm} was expected")
-    if type(told_end) is not int or type(row) is not int or not all(type(p) is bytes for p in planes):
+    if not all(type(plane) is bytes for plane in planes):
         raise FormatError("a snapshot holds its end, its row and three planes")
-    end, state = told_end or None, State(row, b"".join(planes))
-    check_seal(data, "the snapshot")
+    state = State(row, b"".join(planes))
     _check_state(spec, end, state, planes)
-    if pack_snapshot(spec, end, state) != data:
-        raise FormatError("the snapshot's numbers are not written in their fixed widths")
+    snapshot.check_canonical(pack_snapshot(spec, end, state), data)
     return spec, end, state
-
-
-def _snapshot_fields(kind: str, data: bytes) -> list[Any]:
-    """Return the fields of a snapshot behind its version."""
-    limits = {"max_array_len": 512, "max_map_len": 64, "max_str_len": 256, "max_ext_len": 0}
-    try:
-        fields = msgpack.unpackb(data, max_bin_len=len(data), **limits)
-    except (ValueError, msgpack.UnpackException, RecursionError) as error:
-        raise FormatError(f"the bytes are no snapshot: {shown(str(error) or type(error).__name__)}") from None
-    if not isinstance(fields, list) or len(fields) < 2 or fields[0] != kind:
-        raise FormatError(f"the bytes are no snapshot: an array that begins with {kind} was expected")
-    if fields[1] != SNAPSHOT_VERSION:
-        raise VersionError(f"the snapshot is of version {shown(fields[1])}, and this program reads {SNAPSHOT_VERSION}")
-    if len(fields) != _SNAPSHOT_FIELDS:
-        raise FormatError(f"a snapshot has {_SNAPSHOT_FIELDS} fields, not {len(fields)}")
-    return fields[2:]
 
 
 def _check_state(spec: MazeSpec, end: int | None, state: State, planes: list[bytes]) -> None:
     """Raise FormatError unless the state is one of a row that a maze of this spec can have."""
-    most = MAX_ROW if spec.height is None else spec.height
-    fits = spec.height is None if end is None else 1 <= end <= most
-    if not fits or not 0 <= state.row <= (most if end is None else end):
-        raise FormatError(f"the snapshot's row {state.row} and end {end} are not of a maze of height {spec.height}")
     if any(len(plane) != row_bytes(spec.width) for plane in planes):
         raise FormatError(f"a plane of {spec.width} cells has {row_bytes(spec.width)} bytes")
     packed = [np.frombuffer(plane, np.uint8) for plane in planes]

@@ -21,6 +21,7 @@ HOUSE = [
     ["block"],
     ["_step", "_kernel", "kernel"],
     ["partition"],
+    ["snapshot"],
     ["state"],
     ["openings"],
     ["stream", "uniform"],

@@ -14,13 +14,12 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, Self
 
-import msgpack  # type: ignore[import-untyped]
 import numpy as np
 
+from .. import snapshot
 from ..block import Block, Row, row_bytes
-from ..errors import CapacityError, FormatError, SpecError, StreamError, VersionError
-from ..sealed import check_seal, seal, uint64
-from ..spec import MAX_ROW, MazeSpec, shown
+from ..errors import CapacityError, FormatError, SpecError, StreamError
+from ..spec import MAX_ROW, MazeSpec
 from ..stream import row_number, rows_to_end
 from .carve import carve
 from .finish import finished
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
     from .grid import Carved
 
 SNAPSHOT_KIND = "band-snapshot"
-SNAPSHOT_VERSION = 1
-_SNAPSHOT_FIELDS = 6
-_SNAPSHOT_BEGINNING = b"\x96" + msgpack.packb(SNAPSHOT_KIND) + msgpack.packb(SNAPSHOT_VERSION)
 
 
 class BandStream:
@@ -221,43 +217,15 @@ def random_walk_map(
 
 
 def _pack_snapshot(spec: MazeSpec, end: int | None, row: int) -> bytes:
-    """Return the bytes of a snapshot: integers behind the spec have fixed widths."""
-    pieces = [_SNAPSHOT_BEGINNING, msgpack.packb(spec.to_data()), uint64(end or 0), uint64(row)]
-    return b"".join([*pieces, seal(pieces)])
+    return snapshot.pack(SNAPSHOT_KIND, spec, end, row)
 
 
 def _unpack_snapshot(data: bytes) -> tuple[MazeSpec, int | None, int]:
     """Return what a snapshot says; FormatError unless it is, byte for byte, one that could have been packed."""
-    spec_data, told_end, row, _ = _snapshot_fields(data)
-    check_seal(data, "the snapshot")
+    spec, end, row, _ = snapshot.unpack(SNAPSHOT_KIND, data)
     try:
-        spec = MazeSpec.from_data(spec_data)
         band_rows(spec)
     except SpecError as error:
         raise FormatError(f"the snapshot's spec: {error}") from None
-    most = MAX_ROW if spec.height is None else spec.height
-    if type(told_end) is not int or type(row) is not int:
-        raise FormatError("a snapshot holds its end and its row")
-    end = told_end or None
-    fits = spec.height is None if end is None else 1 <= end <= most
-    if not fits or not 0 <= row <= (most if end is None else end):
-        raise FormatError(f"the snapshot's row {row} and end {end} are not of a maze of height {spec.height}")
-    if _pack_snapshot(spec, end, row) != data:
-        raise FormatError("the snapshot's numbers are not written in their fixed widths")
+    snapshot.check_canonical(_pack_snapshot(spec, end, row), data)
     return spec, end, row
-
-
-def _snapshot_fields(data: bytes) -> list[Any]:
-    """Return the fields of a snapshot behind its version."""
-    limits = {"max_array_len": 512, "max_map_len": 64, "max_str_len": 256, "max_ext_len": 0}
-    try:
-        fields = msgpack.unpackb(data, **limits)
-    except (ValueError, msgpack.UnpackException, RecursionError) as error:
-        raise FormatError(f"the bytes are no snapshot: {shown(str(error) or type(error).__name__)}") from None
-    if not isinstance(fields, list) or len(fields) < 2 or fields[0] != SNAPSHOT_KIND:
-        raise FormatError(f"the bytes are no snapshot: an array that begins with {SNAPSHOT_KIND} was expected")
-    if fields[1] != SNAPSHOT_VERSION:
-        raise VersionError(f"the snapshot is of version {shown(fields[1])}, and this program reads {SNAPSHOT_VERSION}")
-    if len(fields) != _SNAPSHOT_FIELDS:
-        raise FormatError(f"a snapshot has {_SNAPSHOT_FIELDS} fields, not {len(fields)}")
-    return fields[2:]
