@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from eller_stream.block import pack_bits, row_bytes
 from eller_stream.errors import FormatError, SpecError, StreamError
+from eller_stream.sealed import SEAL_SIZE, seal
 from eller_stream.spec import MAX_UNIFORM_WIDTH, MazeSpec
 from eller_stream.state import State, pack_snapshot
 from eller_stream.streams import open_stream, restore_stream
@@ -266,7 +267,7 @@ def test_snapshots_are_of_their_own_kind():
         UniformStream.restore(eller)
     forged = pack_snapshot(MazeSpec(9, seed=1), None, State.at_top(9)).replace(b"\xaeeller-snap", b"\xb0uniform-snap")
     with pytest.raises(FormatError, match="its algorithm is eller, uniform was expected"):
-        UniformStream.restore(forged)
+        UniformStream.restore(forged[:-SEAL_SIZE] + seal([forged[:-SEAL_SIZE]]))
     sizes = set()
     for taken in (0, 1, 5):
         stream = UniformStream(9, seed=1)
