@@ -44,6 +44,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--force", action="store_true", help="replace an output that exists")
     either.add_argument("--resume", action="store_true", help="go on with an .emz that was broken off")
+    add_argument("--workers", type=int, default=1, metavar="N", help="threads that carve; the rows are the same (1)")
     add_argument("--json", action="store_true", help="print a record of the run on stdout")
 
 
@@ -61,14 +62,17 @@ class _Sink(Protocol):
 
 def run(options: argparse.Namespace) -> int:
     """Run the command and return its exit code."""
+    from ..ahead import ahead
     from ..store import MazeWriter
     from ..streams import open_stream
 
     form = format_of(options)
     spec = _spec(options)
     if not options.resume:
-        return write(options, new_output(options, form, open_stream(spec)))
-    return OK if _is_complete(options, spec) else write(options, MazeWriter.resume(options.out, spec))
+        return write(options, new_output(options, form, ahead(open_stream(spec), options.workers)))
+    if _is_complete(options, spec):
+        return OK
+    return write(options, MazeWriter.resume(options.out, spec, workers=options.workers))
 
 
 def write(options: argparse.Namespace, output: AbstractContextManager[_Sink], *, finishes: bool = True) -> int:
