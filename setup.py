@@ -39,7 +39,7 @@ def extension(name, *sources):
 
 
 CARVERS = [f"bands/{name}" for name in ("_carvers", "_dfs", "_prim", "_wilson", "_random_walk")]
-SOURCES = {"_kernel": ["_kernel"], "_verify": ["_verify"], "_solve": ["_solve"], "bands._carvers": CARVERS}
+SOURCES = {"_kernel": ["_kernel"], "_verify": ["_verify", "_spans"], "_solve": ["_solve"], "bands._carvers": CARVERS}
 
 setup(
     ext_modules=[] if WANTED == "no" else [extension(name, *sources) for name, sources in SOURCES.items()],

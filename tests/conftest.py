@@ -28,11 +28,12 @@ def pytest_generate_tests(metafunc):
 @pytest.fixture
 def backend(request, monkeypatch):
     """The test runs once on the C backend and once on the Python one."""
-    from eller_stream import kernel, verify
+    from eller_stream import kernel, spans, verify
     from eller_stream.solve import steps
 
     monkeypatch.setattr(kernel, "BACKEND", request.param)
     monkeypatch.setattr(kernel, "carve", kernel.carver(request.param))
     monkeypatch.setattr(verify, "check_rows", verify.row_checker(request.param))
+    monkeypatch.setattr(spans, "sweep_rows", spans.row_sweeper(request.param))
     monkeypatch.setattr(steps, "chosen", steps.steps(request.param))
     return request.param

@@ -26,7 +26,7 @@ HOUSE = [
     ["bands"],
     ["streams"],
     ["ahead"],
-    ["_verify", "verify", "passages"],
+    ["_verify", "_verify_twin", "spans", "verify", "passages"],
     ["_solve", "solve"],
     ["measure"],
     ["frames"],

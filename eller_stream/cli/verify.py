@@ -26,6 +26,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a maze file; - for stdin")
     parser.add_argument("--unfinished", action="store_true", help="an unfinished maze without a fault will do")
     parser.add_argument("--fragment", action="store_true", help="a fragment without a fault will do")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="threads that check (1)")
     add_passages(parser)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
@@ -33,13 +34,14 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command and return its exit code."""
     from ..store import MazeFile
-    from ..verify import FRAGMENT, UNFINISHED, Verifier
+    from ..verify import FRAGMENT, UNFINISHED, verifier_of
 
     if options.passages is not None:
         return check(options)
     with MazeFile(options.file) as maze:
         spec, first_row = maze.spec, maze.header.first_row
-        verifier = Verifier(spec.width, start=first_row, loops=promises_loops(spec))
+        loops = promises_loops(spec)
+        verifier = verifier_of(spec.width, start=first_row, loops=loops, workers=options.workers)
         try:
             for block in maze.blocks():
                 verifier.feed(block)
