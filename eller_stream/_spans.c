@@ -9,6 +9,7 @@ typedef struct {
     sweep s;
     column *tops;   /* at a root: a column of the first row that the set is connected with, NONE without one */
     column *united; /* the sets of the first row: which of its cells are connected */
+    column *below;  /* the tops of the row below */
 } sweeper;
 
 typedef struct {
@@ -21,8 +22,10 @@ typedef struct {
 static column united_top(column *united, column a, column b)
 {
     column low, high;
-    if (a == NONE || b == NONE)
-        return a == NONE ? b : a;
+    if (a == b || b == NONE)
+        return a;
+    if (a == NONE)
+        return b;
     a = root(united, a);
     b = root(united, b);
     low = a < b ? a : b;
@@ -55,25 +58,24 @@ static void go_east(sweeper *w, const row *r, tally *t)
 }
 
 /* Count the sets that end here and are not connected with the first row: nothing reaches them any more. */
-static word count_closed(const sweeper *w)
+static column count_closed(const sweeper *w)
 {
-    word count = 0;
+    column count = 0;
     for (column c = 0; c < w->s.width; c++)
         count += ends_at(&w->s, c) & (w->tops[c] == NONE);
     return count;
 }
 
-/* Hand each set's mark on to its root in the row below, which is never left of it: from right to left no mark is
- * overwritten before it is read. */
-static void step_down(sweeper *w)
+/* Put every cell below a passage into the set above, and hand its mark on; those of roots are the ones that count. */
+static void step_down(sweeper *w, const row *r)
 {
-    for (column c = w->s.width; c-- > 0;) {
-        int goes_on = w->s.first[c] != NONE;
-        column below = goes_on ? w->s.first[c] : c;
-        column top = goes_on ? w->tops[c] : NONE;
-        w->tops[c] = NONE;
-        w->tops[below] = top;
-    }
+    memset(w->below, 0xff, sizeof(column) * w->s.width);
+    for (column low = 0; low < w->s.width; low += 64)
+        for (word open = columns_from(r->south, low, w->s.width); open; open &= open - 1) {
+            column c = low + lowest(open);
+            w->below[c] = w->tops[w->s.sets[c]];
+        }
+    memcpy(w->tops, w->below, sizeof(column) * w->s.width);
     memcpy(w->s.sets, w->s.next, sizeof(column) * w->s.width);
 }
 
@@ -86,7 +88,7 @@ static void sweep_row(sweeper *w, const row *r, tally *t)
     if (r->floor)
         pass_over_walls(&w->s, r);
     t->closed += count_closed(w);
-    step_down(w);
+    step_down(w, r);
 }
 
 /* Sweep rows until a passage leads out of the maze or into a wall; return how many were swept. */
@@ -122,7 +124,7 @@ static int sizes_fit(const buffers *b, Py_ssize_t width)
     return b->east.len % row_bytes == 0 && b->south.len == b->east.len && b->north.len == row_bytes &&
            (!b->floor.buf || b->floor.len == b->east.len) && holds(&b->sets, width, sizeof(column)) &&
            holds(&b->tops, width, sizeof(column)) && holds(&b->united, width, sizeof(column)) &&
-           holds(&b->scratch, width, 2 * sizeof(column));
+           holds(&b->scratch, 3 * width, sizeof(column));
 }
 
 /* Whether every mark is a column or NONE, and no column of the sets points behind itself. */
@@ -138,7 +140,7 @@ static int state_fits(const buffers *b, column width)
 static PyObject *swept(const buffers *b, column width)
 {
     column *scratch = b->scratch.buf;
-    sweeper w = {{width, b->sets.buf, scratch, scratch + width, NONE}, b->tops.buf, b->united.buf};
+    sweeper w = {{width, b->sets.buf, scratch, scratch + width, NONE}, b->tops.buf, b->united.buf, scratch + 2 * width};
     row r = {b->east.buf, b->south.buf, b->north.buf, b->floor.buf};
     Py_ssize_t count = b->east.len / (Py_ssize_t)((width + 7) / 8);
     tally t = {0, 0, 0, 0};

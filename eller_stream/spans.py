@@ -71,7 +71,7 @@ class RowSweeper(Protocol):
         sets      int32, shape (width,), changed: the sets of the first row before its passages east
         tops      likewise: at a set's root a column of the span's first row that it is connected with, -1 for none
         united    likewise: the sets of the columns of the span's first row
-        scratch   int32, shape (2 * width,): room to work in
+        scratch   int32, shape (3 * width,): room to work in
 
         Returns the rows swept, their cells, passages and loops, and the sets that ended without the first row.
         The one in C raises ValueError for buffers that do not fit each other.
@@ -206,7 +206,7 @@ class _Sweep:
         if first.floor is not None:
             self.tops[~unpack_bits(first.floor[0], self.width)] = _NO_PORT
         self.first = self.tops.copy()
-        self.scratch = np.empty(2 * self.width, np.int32)
+        self.scratch = np.empty(3 * self.width, np.int32)
         self.tally = np.zeros(4, np.int64)
 
     def feed(self, block: Block) -> None:

@@ -153,7 +153,7 @@ def test_buffers_that_do_not_fit_are_refused(wrong, request):
         arrays[wrong][3] = 9
     plane = np.zeros((2, 1), np.uint8)
     with pytest.raises(ValueError, match=r"buffers do not fit|points at one"):
-        row_sweeper("c")(8, plane, plane, plane[0], None, *arrays.values(), np.empty(16, np.int32))
+        row_sweeper("c")(8, plane, plane, plane[0], None, *arrays.values(), np.empty(24, np.int32))
 
 
 # ---- verify on threads -----------------------------------------------------------------------------------
