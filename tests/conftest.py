@@ -16,7 +16,13 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 def pytest_addoption(parser):
     parser.addoption("--without-c", action="store_true", help="leave the C backend out (it was not built)")
+    parser.addoption("--without-dask", action="store_true", help="leave Dask out (the extra dask is not installed)")
     parser.addoption("--without-micropython", action="store_true", help="leave MicroPython out (no node, no npm)")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave out what needs Dask, where that is asked for."""
+    return True if config.getoption("--without-dask") and collection_path.name == "test_scale.py" else None
 
 
 def pytest_generate_tests(metafunc):

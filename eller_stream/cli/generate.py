@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..errors import CutShortError
 from .quality import add_quality, good_spec
 from .say import INTERRUPTED, NO, OK, UsageError, fail, forget_stdout, quantity, say, size
+from .scale import ZARR, add_scheduler, check_zarr, generate_zarr
 from .words import STDIO, add_spec, spec_of
 
 if TYPE_CHECKING:
@@ -37,14 +38,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(command=run)
     add_argument = parser.add_argument
-    add_argument("out", metavar="OUT", help="the file to write, .emz, .txt or .pbm; - for stdout")
+    add_argument("out", metavar="OUT", help="the file to write, .emz, .txt, .pbm or .zarr; - for stdout")
     add_spec(parser)
     add_quality(parser)
-    add_argument("--format", metavar="F", help="emz, txt or pbm, whatever OUT ends in")
+    add_argument("--format", metavar="F", help="emz, txt, pbm or zarr, whatever OUT ends in")
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--force", action="store_true", help="replace an output that exists")
     either.add_argument("--resume", action="store_true", help="go on with an .emz that was broken off")
     add_argument("--workers", type=int, default=1, metavar="N", help="threads that carve; the rows are the same (1)")
+    add_scheduler(parser)
     add_argument("--json", action="store_true", help="print a record of the run on stdout")
 
 
@@ -66,8 +68,11 @@ def run(options: argparse.Namespace) -> int:
     from ..store import MazeWriter
     from ..streams import open_stream
 
-    form = format_of(options)
+    form = format_of(options, ZARR)
+    check_zarr(options, is_zarr=form == ZARR)
     spec = _spec(options)
+    if form == ZARR:
+        return generate_zarr(options, spec)
     if not options.resume:
         return write(options, new_output(options, form, ahead(open_stream(spec), options.workers)))
     if _is_complete(options, spec):
@@ -118,11 +123,14 @@ def _is_complete(options: argparse.Namespace, spec: MazeSpec) -> bool:
     return True
 
 
-def format_of(options: argparse.Namespace) -> str:
-    """Return the format that OUT or --format asks for; UsageError for one that does not go with the rest."""
+def format_of(options: argparse.Namespace, *more: str) -> str:
+    """Return the format that OUT or --format asks for; UsageError for one that does not go with the rest.
+
+    more   formats beside a maze file and the pictures
+    """
     from ..render import FORMATS
 
-    known = (MAZE_FORMAT, *FORMATS)
+    known = (MAZE_FORMAT, *FORMATS, *more)
     ending = Path(options.out).suffix.removeprefix(".").lower()
     form: str = options.format or (MAZE_FORMAT if options.out == STDIO else ending)
     if form not in known:

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .say import OK, UsageError, say
-from .words import promises_loops, two_numbers
+from .words import two_numbers
 
 if TYPE_CHECKING:
     from ..block import Cell
@@ -87,7 +87,7 @@ def _path(file: MazeFile, maze: MazeRows, start: Cell, end: Cell) -> Path:
     from ..solve import shortest_path, tree_path
 
     is_map = file.read(maze.start, 1).floor is not None
-    return (shortest_path if is_map or promises_loops(file.spec) else tree_path)(maze, start, end)
+    return (shortest_path if is_map or file.spec.promises_loops else tree_path)(maze, start, end)
 
 
 def _record(options: argparse.Namespace, path: Path, start: Cell, end: Cell) -> dict[str, Any]:

@@ -77,11 +77,6 @@ def spec_of(options: argparse.Namespace) -> MazeSpec:
     )
 
 
-def promises_loops(spec: MazeSpec) -> bool:
-    """Return whether a maze of this spec may have cycles."""
-    return spec.braid.n > 0 or any(n for _, n in spec.loops.pairs)
-
-
 def two_numbers(text: str) -> tuple[int, int]:
     """Return a cell or a size, written as row,column or rows,columns."""
     if not re.fullmatch(r"[0-9]{1,19},[0-9]{1,19}", text):
