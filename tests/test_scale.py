@@ -3,12 +3,14 @@
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import dask
 import dask.array as da
@@ -287,3 +289,38 @@ def test_spans_and_specs_travel():
     spec = small("wilson", height=9)
     span = scale._span_of_planes(planes_of(one_by_one(spec)), 20, 0)
     assert pickle.loads(pickle.dumps(span)) == span
+
+
+# ---- docs/SCALE.md -------------------------------------------------------------------------------------
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+SCALE_PAGE = (Path(__file__).parents[1] / "docs" / "SCALE.md").read_text(encoding="utf-8")
+UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "PB": 1e15}
+SECONDS = {"µs": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600}
+
+
+def amount(text, units):
+    number, unit = text.split()
+    return float(number) * units[unit]
+
+
+def plain(text):
+    return float(text.replace(",", "").replace(f" {TIMES} 10^", "e"))
+
+
+def test_the_table_is_calculated_as_the_page_says():
+    rates = [float(rate) for rate in re.findall(r"\*\*([0-9.]+)\*\*", SCALE_PAGE)]
+    rows = [
+        line.strip("| ").split(" | ")
+        for line in SCALE_PAGE.splitlines()
+        if re.match(rf"\| a .* {TIMES} .* {TIMES} 10\^", line)
+    ]
+    assert (len(rates), len(rows)) == (2, 4)
+    for _, size, cells, stored, *hours, workers, to_make, to_verify in rows:
+        width, height = (int(number.replace(",", "")) for number in size.split(f" {TIMES} "))
+        assert plain(cells) == width * height
+        assert amount(stored, UNITS) == width * height / 4
+        core_hours = [width * height / 4e9 * rate / 3600 for rate in rates]
+        assert [plain(told) for told in hours] == pytest.approx(core_hours, rel=0.05)
+        times = [amount(told, SECONDS) for told in (to_make, to_verify)]
+        assert times == pytest.approx([each * 3600 / int(workers.replace(",", "")) for each in core_hours], rel=0.05)
