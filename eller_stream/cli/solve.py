@@ -38,6 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         choices=(_FARTHEST, _TOP_BOTTOM),
         help="in place of two cells, suggested ends: the farthest pair, or the first cell and the last one",
     )
+    add_argument("--workers", type=int, default=1, metavar="N", help="threads, for a perfect maze (1)")
     add_argument("--json", action="store_true", help="print the path as JSON")
 
 
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     with MazeFile(options.file) as file:
         maze = maze_rows(file)
         start, end = _ends(options, maze)
-        path = _path(file, maze, start, end)
+        path = _path(file, maze, (start, end), options.workers)
     say(f"{options.file}: {path.steps:,} steps from {_as_text(start)} to {_as_text(end)}")
     if options.json:
         print(json.dumps(_record(options, path, start, end)))
@@ -82,12 +83,14 @@ def _ends(options: argparse.Namespace, maze: MazeRows) -> tuple[Cell, Cell]:
     return top_and_bottom(maze) if options.ends else (options.start, options.end)
 
 
-def _path(file: MazeFile, maze: MazeRows, start: Cell, end: Cell) -> Path:
+def _path(file: MazeFile, maze: MazeRows, ends: tuple[Cell, Cell], workers: int) -> Path:
     """Return the path, by the way that suits what the file promises."""
     from ..solve import shortest_path, tree_path
 
     is_map = file.read(maze.start, 1).floor is not None
-    return (shortest_path if is_map or file.spec.promises_loops else tree_path)(maze, start, end)
+    if is_map or file.spec.promises_loops:
+        return shortest_path(maze, *ends)
+    return tree_path(maze, *ends, workers=workers)
 
 
 def _record(options: argparse.Namespace, path: Path, start: Cell, end: Cell) -> dict[str, Any]:
