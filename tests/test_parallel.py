@@ -1,5 +1,7 @@
 """Rows that several threads carve are the rows of `next()`, one by one, however they are asked for."""
 
+import fcntl
+import io
 import subprocess
 import sys
 import threading
@@ -15,9 +17,10 @@ from eller_stream import ahead as ahead_module
 from eller_stream.ahead import AheadStream, ahead
 from eller_stream.block import joined
 from eller_stream.errors import CapacityError, StreamError
+from eller_stream.frames import Rows
 from eller_stream.parallel import in_order, shares, side_by_side
 from eller_stream.spec import ALGORITHMS, MAX_ROW, MazeSpec
-from eller_stream.store import MazeFile, MazeWriter
+from eller_stream.store import MazeFile, MazeWriter, read_events
 from eller_stream.streams import open_stream, restore_stream
 from eller_stream.verify import verify
 
@@ -231,6 +234,28 @@ def test_the_command_writes_the_same_bytes_with_workers(tmp_path, algorithm):
         done = generate(files[-1], "--workers", str(workers), *words)
         assert done.returncode == 0, done.stderr
     assert files[0].read_bytes() == files[1].read_bytes()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pipes have one size elsewhere")
+def test_a_pipe_is_made_to_hold_some_frames():
+    command = [
+        sys.executable,
+        "-m",
+        "eller_stream",
+        "generate",
+        "-",
+        "--width",
+        "1000",
+        "--rows",
+        "5000",
+        "--seed",
+        "1",
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        first = process.stdout.read(1)
+        assert fcntl.fcntl(process.stdout, fcntl.F_GETPIPE_SZ) == 2**20
+        data = first + process.stdout.read()
+    assert [len(event.block) for event in read_events(io.BytesIO(data)) if isinstance(event, Rows)][:2] == [1024, 1024]
 
 
 def test_the_command_refuses_workers_without_key_rows(tmp_path):
