@@ -59,7 +59,8 @@ if TYPE_CHECKING:
 
 PERFECT, CONNECTED, UNFINISHED, FRAGMENT, FAULTY = "perfect", "connected", "unfinished", "fragment", "faulty"
 
-_GROUP_BYTES = 2**22
+_GROUP_BYTES = 2**20
+_GROUP_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -358,7 +359,7 @@ class Verifier:
 class ThreadedVerifier:
     """A `Verifier` that works on several cores: it is fed the same blocks and reports the same.
 
-    Groups of rows, about 4 MiB each, are summed up as spans side by side; while their sum is clean, that is all. From
+    Groups of rows, of 1 MiB and 1,024 rows at least, are summed up as spans side by side; while their sum is clean, that is all. From
     the first group on where it is not (a fault, the maze's end), the rows are judged one after another. At most
     twice as many groups as workers wait in memory.
 
@@ -371,8 +372,9 @@ class ThreadedVerifier:
         self._verifier = Verifier(width, start=start, loops=loops)
         self._workers = worker_count(workers)
         self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="eller-stream")
-        self._width, self._next, self._loops = width, start, loops
+        self._width, self._start, self._next, self._loops = width, start, start, loops
         self._group: list[Block] = []
+        self._group_bytes = 0
         self._begun: deque[tuple[Future[Span], list[Block]]] = deque()
         self._sum: Span | None = None
         self._is_clean = True
@@ -388,12 +390,13 @@ class ThreadedVerifier:
         self._next = block.stop
         if len(block):
             self._group.append(block)
-        if sum(block.nbytes for block in self._group) >= _GROUP_BYTES:
+            self._group_bytes += block.nbytes
+        if self._group_bytes >= _GROUP_BYTES and block.stop - self._group[0].start >= _GROUP_ROWS:
             self._begin_group()
 
     def _begin_group(self) -> None:
         self._begun.append((self._pool.submit(span_of, self._group), self._group))
-        self._group = []
+        self._group, self._group_bytes = [], 0
         if len(self._begun) == 2 * self._workers:
             self._take_group()
 
@@ -405,22 +408,26 @@ class ThreadedVerifier:
             if together.is_clean(loops=self._loops):
                 self._sum = together
                 return
-            self._is_clean = False
-            self._verifier = self._so_far()
+            self._is_clean, self._verifier = False, self._below_spans()
         for block in blocks:
             self._verifier.feed(block)
 
-    def _so_far(self) -> Verifier:
+    def _below_spans(self) -> Verifier:
         """Return a verifier that has judged the rows of all spans."""
-        return self._verifier if self._sum is None else Verifier.below(self._sum, loops=self._loops)
+        if self._sum is None:
+            return Verifier(self._width, start=self._start, loops=self._loops)
+        return Verifier.below(self._sum, loops=self._loops)
 
     def report(self) -> Report:
         """Return what the rows so far make, as if no more were to come. Feeding may go on."""
-        if self._group:
-            self._begin_group()
         while self._begun:
             self._take_group()
-        return (self._so_far() if self._is_clean else self._verifier).report()
+        verifier = self._below_spans() if self._is_clean else self._verifier
+        for block in self._group:
+            verifier.feed(block)
+        if not self._is_clean:
+            self._group, self._group_bytes = [], 0
+        return verifier.report()
 
 
 def verify(blocks: Iterable[Block], *, loops: bool = False, workers: int = 1) -> Report:

@@ -161,7 +161,9 @@ def test_buffers_that_do_not_fit_are_refused(wrong, request):
 
 @pytest.fixture
 def tiny_groups(monkeypatch):
+    """Groups of one block each."""
     monkeypatch.setattr(verify_module, "_GROUP_BYTES", 1)
+    monkeypatch.setattr(verify_module, "_GROUP_ROWS", 1)
 
 
 def judged(verifier, pieces):
@@ -173,14 +175,14 @@ def judged(verifier, pieces):
 @settings(max_examples=150)
 @given(st.data(), rows_to_judge, st.booleans())
 def test_threads_report_what_one_verifier_does(data, block, loops):
-    before, verify_module._GROUP_BYTES = verify_module._GROUP_BYTES, 1
-    try:
+    size = data.draw(st.sampled_from([1, 3, 50]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(verify_module, "_GROUP_BYTES", 1)
+        patch.setattr(verify_module, "_GROUP_ROWS", size)
         pieces = cut(data.draw, block)
         report = judged(ThreadedVerifier(block.width, start=block.start, loops=loops, workers=2), pieces)
         assert report == judged(Verifier(block.width, start=block.start, loops=loops), pieces)
         assert verify(pieces, loops=loops, workers=3) == verify(pieces, loops=loops)
-    finally:
-        verify_module._GROUP_BYTES = before
 
 
 @settings(max_examples=100)

@@ -1,4 +1,4 @@
-"""Several threads against one: rows in memory, and the command `eller-stream generate` to nothing, a pipe and the disk.
+"""Several threads against one: rows in memory, `verify`, and `eller-stream generate` to nothing, a pipe and the disk.
 
 Two workers on two free cores must carve 1.8 times what one carves, coins at any probability included. What the command
 writes is held against the kernel's own rate on one core, and against `dd`, which writes as many zeros the same way;
@@ -30,11 +30,13 @@ from measure import (
 
 from eller_stream.block import row_bytes
 from eller_stream.stream import EllerStream
+from eller_stream.verify import verify
 
-TITLE = "workers: rows on two threads, width 1,000, and generate --workers 2"
+TITLE = "workers: rows and verify on two threads, generate --workers 2, width 1,000"
 TWO_CORES = 1.8
 ROW = 2 * row_bytes(WIDTH)
 ROWS_AT_ONCE = 2**16
+CHECKED_SHARE = 16
 COINS = {"even coins": {}, "p_east = p_south = 0.3": {"p_east": 0.3, "p_south": 0.3}}
 KERNEL = "kernel alone, one core"
 
@@ -44,6 +46,7 @@ def run(options: Options) -> Result:
     rows = options.pick(64, 2) * ROWS_AT_ONCE
     kernel = Contestant(KERNEL, millions_a_second(rows * ROW, filling(Kernel(key_interval=1024), rows)), "MB/s")
     readers = [_reader(name, workers, rows) for name in COINS for workers in (1, 2)]
+    readers += [_verifier(workers, rows) for workers in (1, 2)]
     with TemporaryDirectory() as folder:
         commands = [contestant for to in _TARGETS for contestant in _commands(to, Path(folder, "rate"), rows)]
         measured = {samples.name: samples for samples in race([kernel, *readers, *commands], LONG_ROUNDS)}
@@ -64,6 +67,18 @@ def _reader(coins: str, workers: int, rows: int) -> Contestant:
     return Contestant(_read_name(coins, workers), millions_a_second(rows * ROW, work), MEGABYTES_A_SECOND)
 
 
+def _verifier(workers: int, rows: int) -> Contestant:
+    count = rows // CHECKED_SHARE
+    block = EllerStream(WIDTH, seed=SEED, height=count).read(count)
+    blocks = [block[first : first + 1024] for first in range(0, count, 1024)]
+    work = millions_a_second(count * WIDTH, lambda: verify(blocks, workers=workers))
+    return Contestant(_verify_name(workers), work)
+
+
+def _verify_name(workers: int) -> str:
+    return f"verify, {workers} worker{'s' if workers > 1 else ''}"
+
+
 def _read_name(coins: str, workers: int) -> str:
     return f"read, {coins}, {workers} worker{'s' if workers > 1 else ''}"
 
@@ -73,7 +88,8 @@ def _read_figures(measured: dict[str, Samples]) -> list[Figure]:
     for coins in COINS:
         one, two = (measured[_read_name(coins, workers)] for workers in (1, 2))
         figures.append(Figure(f"read, {coins}, two workers against one", "times", ratios(two, one), TWO_CORES))
-    return figures
+    one, two = (measured[_verify_name(workers)] for workers in (1, 2))
+    return [*figures, Figure("verify, two workers against one", "times", ratios(two, one))]
 
 
 # ---- the command ----------------------------------------------------------------------------------
