@@ -359,9 +359,9 @@ class Verifier:
 class ThreadedVerifier:
     """A `Verifier` that works on several cores: it is fed the same blocks and reports the same.
 
-    Groups of rows, of 1 MiB and 1,024 rows at least, are summed up as spans side by side; while their sum is clean, that is all. From
-    the first group on where it is not (a fault, the maze's end), the rows are judged one after another. At most
-    twice as many groups as workers wait in memory.
+    Groups of rows, of 1 MiB and 1,024 rows at least, are summed up as spans side by side; while their sum is clean, that
+    is all. From the first group on where it is not (a fault, the maze's end), the rows are judged one after another.
+    At most twice as many groups as workers wait in memory.
 
     workers   threads, 1 to 1,024; for the rest see `Verifier`
 
