@@ -359,7 +359,7 @@ class Verifier:
 class ThreadedVerifier:
     """A `Verifier` that works on several cores: it is fed the same blocks and reports the same.
 
-    Groups of rows, of 1 MiB and 1,024 rows at least, are summed up as spans side by side; while their sum is clean, that
+    Groups of rows, of 1 MiB and 1,024 rows at least, are summed up as spans side by side; while the sum is clean, that
     is all. From the first group on where it is not (a fault, the maze's end), the rows are judged one after another.
     At most twice as many groups as workers wait in memory.
 
