@@ -41,7 +41,7 @@ def extension(name, *sources):
 CARVERS = [f"bands/{name}" for name in ("_carvers", "_dfs", "_prim", "_wilson", "_random_walk")]
 SOURCES = {
     "_kernel": ["_kernel"],
-    "_verify": ["_verify"],
+    "_verify": ["_verify", "_spans"],
     "_solve": ["_solve"],
     "bands._carvers": CARVERS,
     "uniform._uniform": ["uniform/_uniform"],

@@ -1,19 +1,7 @@
 /* The row checker of verify.py, in C. The head of verify.py says what is checked and why that suffices;
- * `_Twin` there is this file once more in plain Python. Nothing here is shared with the generator. */
+ * _verify_twin.py is this file once more in plain Python. Nothing here is shared with the generator. */
 
-#define PY_SSIZE_T_CLEAN
-#ifndef Py_LIMITED_API
-#define Py_LIMITED_API 0x030B0000
-#endif
-#include <Python.h>
-#include <stdint.h>
-#include <string.h>
-
-typedef uint64_t word;
-typedef uint32_t column;
-
-#define NONE UINT32_MAX
-#define MAX_WIDTH INT32_MAX
+#include "_verify.h"
 
 /* What a row has come to. */
 enum { CLEAN, END, OUTER, FLOOR, CYCLE, CUT_OFF };
@@ -24,112 +12,22 @@ typedef struct {
 } tally;
 
 typedef struct {
-    column width;
-    int loops;      /* cycles are counted, not refused */
-    column *sets;   /* a smaller column of the same set; a root, the set's smallest column, holds itself */
-    column *first;  /* at a root: the set's first column with a passage south, NONE without one */
-    column *next;   /* the sets of the row below */
-    uint8_t *top;   /* at a root: 1 where the set touches what is above the first row; NULL: no set does */
-    column at;      /* the place of what was found */
-    column second;  /* where the row is an end: the first column that is not connected to the others */
+    sweep s;
+    int loops;     /* cycles are counted, not refused */
+    uint8_t *top;  /* at a root: 1 where the set touches what is above the first row; NULL: no set does */
+    column second; /* where the row is an end: the first column that is not connected to the others */
 } checker;
 
-typedef struct {
-    const uint8_t *east, *south, *above, *floor; /* packed; floor is NULL where every cell is floor */
-} row;
-
-/* ---- bits ---- */
-
-static word count_bits(word x)
-{
-    x -= x >> 1 & 0x5555555555555555u;
-    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
-    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-    return x * 0x0101010101010101u >> 56;
-}
-
-/* The number of the lowest bit set; x is not 0. */
-static column lowest(word x)
-{
-#ifdef __GNUC__
-    return (column)__builtin_ctzll(x);
-#else
-    return (column)count_bits((x & (~x + 1)) - 1);
-#endif
-}
-
-static word whole_word(const uint8_t *b)
-{
-    return b[0] | (word)b[1] << 8 | (word)b[2] << 16 | (word)b[3] << 24 | (word)b[4] << 32 | (word)b[5] << 40 |
-           (word)b[6] << 48 | (word)b[7] << 56;
-}
-
-/* Columns low to low + 63 of a packed row (low is a multiple of 64); those from `end` on read as 0. */
-static word columns_from(const uint8_t *packed, column low, column end)
-{
-    const uint8_t *bytes = packed + low / 8;
-    word x = 0;
-    if (low >= end)
-        return 0;
-    if (end - low >= 64)
-        return whole_word(bytes);
-    for (column i = 0; 8 * i < end - low; i++)
-        x |= (word)bytes[i] << 8 * i;
-    return x & (((word)1 << (end - low)) - 1);
-}
-
-static word count_columns(const uint8_t *packed, column width)
-{
-    word count = 0;
-    for (column low = 0; low < width; low += 64)
-        count += count_bits(columns_from(packed, low, width));
-    return count;
-}
-
-/* ---- passages out of the maze and into walls ---- */
-
-static int opens_outwards(const checker *v, const row *r)
-{
-    column last = v->width - 1;
-    return r->east[last / 8] >> last % 8 & 1;
-}
-
-/* Find the first cell that is no floor though a passage touches it. */
-static int touches_wall(checker *v, const row *r)
-{
-    word west = 0; /* the passage east out of the column before the word */
-    for (column low = 0; low < v->width; low += 64) {
-        word east = columns_from(r->east, low, v->width - 1);
-        word touched = east | east << 1 | west | columns_from(r->south, low, v->width) |
-                       columns_from(r->above, low, v->width);
-        word wrong = touched & ~columns_from(r->floor, low, v->width);
-        if (wrong) {
-            v->at = low + lowest(wrong);
-            return 1;
-        }
-        west = east >> 63;
-    }
-    return 0;
-}
-
 /* ---- passages east: uniting sets ---- */
-
-/* The root of a column's set; every second step on the way is made shorter (path halving). */
-static column root(column *sets, column c)
-{
-    while (sets[c] != c)
-        c = sets[c] = sets[sets[c]];
-    return c;
-}
 
 /* Unite the sets of columns c and c + 1; 0 if they are one set already. */
 static int unite(checker *v, column c)
 {
-    column a = root(v->sets, c), b = root(v->sets, c + 1);
+    column a = root(v->s.sets, c), b = root(v->s.sets, c + 1);
     column low = a < b ? a : b, high = a < b ? b : a;
     if (low == high)
         return 0;
-    v->sets[high] = low;
+    v->s.sets[high] = low;
     if (v->top)
         v->top[low] |= v->top[high];
     return 1;
@@ -137,7 +35,7 @@ static int unite(checker *v, column c)
 
 static int go_east(checker *v, const row *r, tally *t)
 {
-    column inner = v->width - 1; /* c + 1 is a column, even if a plane were written to meanwhile */
+    column inner = v->s.width - 1; /* c + 1 is a column, even if a plane were written to meanwhile */
     for (column low = 0; low < inner; low += 64) {
         word open = columns_from(r->east, low, inner);
         t->passages += count_bits(open);
@@ -146,7 +44,7 @@ static int go_east(checker *v, const row *r, tally *t)
                 continue;
             t->loops++;
             if (!v->loops) {
-                v->at = low + lowest(open);
+                v->s.at = low + lowest(open);
                 return CYCLE;
             }
         }
@@ -154,69 +52,20 @@ static int go_east(checker *v, const row *r, tally *t)
     return CLEAN;
 }
 
-/* Point every column at its root: the columns before it point at theirs already. */
-static void flatten(column *sets, column width)
-{
-    for (column c = 0; c < width; c++)
-        sets[c] = sets[sets[c]];
-}
-
-/* ---- passages south: the sets of the row below ---- */
-
-static void no_passages_yet(checker *v)
-{
-    memset(v->first, 0xff, sizeof(column) * v->width);
-    for (column c = 0; c < v->width; c++)
-        v->next[c] = c;
-}
-
-/* Find each set's first passage south, and put the cells below into their sets. Returns the passages. */
-static word go_south(checker *v, const row *r)
-{
-    word count = 0;
-    no_passages_yet(v);
-    for (column low = 0; low < v->width; low += 64) {
-        word open = columns_from(r->south, low, v->width);
-        count += count_bits(open);
-        for (; open; open &= open - 1) {
-            column c = low + lowest(open), set = v->sets[c], first = v->first[set];
-            first = first < c ? first : c;
-            v->first[set] = v->next[c] = first;
-        }
-    }
-    return count;
-}
-
-/* A wall is no set that could be cut off: let it count as one that goes on. */
-static void pass_over_walls(checker *v, const row *r)
-{
-    for (column low = 0; low < v->width; low += 64) {
-        word walls = ~columns_from(r->floor, low, v->width);
-        for (; walls && low + lowest(walls) < v->width; walls &= walls - 1)
-            v->first[low + lowest(walls)] = low + lowest(walls);
-    }
-}
-
 /* ---- sets that end ---- */
-
-/* Whether column c is the root of a set that has no passage south. */
-static int ends_at(const checker *v, column c)
-{
-    return (v->sets[c] == c) & (v->first[c] == NONE);
-}
 
 static int any_set_ends(const checker *v)
 {
     int any = 0;
-    for (column c = 0; c < v->width; c++)
-        any |= ends_at(v, c);
+    for (column c = 0; c < v->s.width; c++)
+        any |= ends_at(&v->s, c);
     return any;
 }
 
 static int goes_on_from_the_top(const checker *v)
 {
-    for (column c = 0; v->top && c < v->width; c++)
-        if (v->top[c] && v->first[c] != NONE)
+    for (column c = 0; v->top && c < v->s.width; c++)
+        if (v->top[c] && v->s.first[c] != NONE)
             return 1;
     return 0;
 }
@@ -226,9 +75,9 @@ static int goes_on_from_the_top(const checker *v)
 static int cut_off(checker *v)
 {
     int excused = goes_on_from_the_top(v);
-    for (column c = 0; c < v->width; c++)
-        if (ends_at(v, c) && !(excused && v->top[c])) {
-            v->at = c;
+    for (column c = 0; c < v->s.width; c++)
+        if (ends_at(&v->s, c) && !(excused && v->top[c])) {
+            v->s.at = c;
             return CUT_OFF;
         }
     return CLEAN;
@@ -239,13 +88,13 @@ static int cut_off(checker *v)
 static int end(checker *v)
 {
     int top = 0;
-    for (column c = v->width; c-- > 0;)
-        if (ends_at(v, c)) {
-            v->at = c;
+    for (column c = v->s.width; c-- > 0;)
+        if (ends_at(&v->s, c)) {
+            v->s.at = c;
             top |= v->top && v->top[c];
         }
-    for (column c = v->width; c-- > 0;)
-        if (ends_at(v, c) && !(top ? v->top[c] : c == v->at))
+    for (column c = v->s.width; c-- > 0;)
+        if (ends_at(&v->s, c) && !(top ? v->top[c] : c == v->s.at))
             v->second = c;
     return END;
 }
@@ -254,9 +103,9 @@ static int end(checker *v)
  * left of the root, so from right to left no mark is overwritten before it is read. */
 static void carry_top(checker *v)
 {
-    for (column c = v->width; c-- > 0;) {
-        int goes_on = v->first[c] != NONE;
-        column below = goes_on ? v->first[c] : c;
+    for (column c = v->s.width; c-- > 0;) {
+        int goes_on = v->s.first[c] != NONE;
+        column below = goes_on ? v->s.first[c] : c;
         uint8_t top = goes_on ? v->top[c] : 0;
         v->top[c] = 0;
         v->top[below] = top;
@@ -267,7 +116,7 @@ static void step_down(checker *v)
 {
     if (v->top)
         carry_top(v);
-    memcpy(v->sets, v->next, sizeof(column) * v->width);
+    memcpy(v->s.sets, v->s.next, sizeof(column) * v->s.width);
 }
 
 /* ---- rows ---- */
@@ -276,11 +125,11 @@ static int close_row(checker *v, const row *r, tally *t)
 {
     int kind = CLEAN;
     word south;
-    flatten(v->sets, v->width);
-    south = go_south(v, r);
+    flatten(v->s.sets, v->s.width);
+    south = go_south(&v->s, r);
     t->passages += south;
     if (r->floor)
-        pass_over_walls(v, r);
+        pass_over_walls(&v->s, r);
     if (any_set_ends(v))
         kind = south ? cut_off(v) : end(v);
     if (kind != CUT_OFF)
@@ -290,12 +139,12 @@ static int close_row(checker *v, const row *r, tally *t)
 
 static int check_row(checker *v, const row *r, tally *t)
 {
-    t->cells = r->floor ? count_columns(r->floor, v->width) : v->width;
-    if (opens_outwards(v, r)) {
-        v->at = v->width - 1;
+    t->cells = r->floor ? count_columns(r->floor, v->s.width) : v->s.width;
+    if (opens_outwards(&v->s, r)) {
+        v->s.at = v->s.width - 1;
         return OUTER;
     }
-    if (r->floor && touches_wall(v, r))
+    if (r->floor && touches_wall(&v->s, r))
         return FLOOR;
     if (go_east(v, r, t) == CYCLE)
         return CYCLE;
@@ -309,16 +158,10 @@ static void add(tally *sum, const tally *t)
     sum->loops += t->loops;
 }
 
-static row row_below(row r, size_t row_bytes)
-{
-    row below = {r.east + row_bytes, r.south + row_bytes, r.south, r.floor ? r.floor + row_bytes : NULL};
-    return below;
-}
-
 /* Check up to *count rows, stop at the first that is not clean; *count becomes the rows without a fault. */
 static int check(checker *v, row r, Py_ssize_t *count, tally *sum)
 {
-    size_t row_bytes = (v->width + 7) / 8;
+    size_t row_bytes = (v->s.width + 7) / 8;
     Py_ssize_t left = *count;
     int kind = CLEAN;
     for (*count = 0; kind == CLEAN && left > 0; left--) {
@@ -347,11 +190,6 @@ static void release(buffers *b)
         PyBuffer_Release(all[i]);
 }
 
-static int holds(const Py_buffer *b, Py_ssize_t count, Py_ssize_t size)
-{
-    return b->len % size == 0 && b->len / size == count && (uintptr_t)b->buf % (size_t)size == 0;
-}
-
 static int sizes_fit(const buffers *b, Py_ssize_t width)
 {
     Py_ssize_t row_bytes = (Py_ssize_t)(((size_t)width + 7) / 8);
@@ -372,13 +210,13 @@ static int sets_fit(const column *sets, column width)
 static checker checker_of(const buffers *b, column width, int loops)
 {
     checker v = {0};
-    v.width = width;
+    v.s.width = width;
     v.loops = loops;
-    v.sets = b->sets.buf;
-    v.first = b->scratch.buf;
-    v.next = v.first + width;
+    v.s.sets = b->sets.buf;
+    v.s.first = b->scratch.buf;
+    v.s.next = v.s.first + width;
     v.top = b->top.len ? b->top.buf : NULL;
-    v.at = v.second = NONE;
+    v.s.at = v.second = NONE;
     return v;
 }
 
@@ -394,7 +232,7 @@ static PyObject *checked(const buffers *b, column width, int loops)
     Py_BEGIN_ALLOW_THREADS
     kind = check(&v, r, &count, &sum);
     Py_END_ALLOW_THREADS
-    return Py_BuildValue("nsnnKKK", count, kinds[kind], or_minus_one(v.at), or_minus_one(v.second),
+    return Py_BuildValue("nsnnKKK", count, kinds[kind], or_minus_one(v.s.at), or_minus_one(v.second),
                          (unsigned long long)sum.cells, (unsigned long long)sum.passages,
                          (unsigned long long)sum.loops);
 }
@@ -421,6 +259,7 @@ static PyObject *check_rows(PyObject *self, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"check_rows", check_rows, METH_VARARGS, "Check rows; verify.py's RowChecker says how."},
+    {"sweep_rows", sweep_rows, METH_VARARGS, "Sweep the rows of a span; spans.py's RowSweeper says how."},
     {NULL, NULL, 0, NULL},
 };
 

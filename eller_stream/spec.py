@@ -176,6 +176,11 @@ class MazeSpec:
         """Whether any row is found at a bounded price without those above it: by key rows, or in its band."""
         return bool(self.key_interval or self.band)
 
+    @property
+    def promises_loops(self) -> bool:
+        """Whether the maze may have cycles: by loops or by braid."""
+        return self.braid.n > 0 or any(n for _, n in self.loops.pairs)
+
     def to_data(self) -> dict[str, Any]:
         """Return the spec as plain data, the options of its algorithm alone: texts, integers, None, lists; for msgpack.
 

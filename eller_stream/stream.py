@@ -7,13 +7,15 @@ stream go back to the row it had come to; the rows ahead are then carved again, 
 
 Key rows (every `key_interval`-th row, docs/STREAM.md "Key rows") unite all cells. What follows one depends on
 nothing but its own passages south, and these on its coins alone; so the state below a key row is found from
-nothing, and any row is at most `key_interval` rows away.
+nothing, and any row is at most `key_interval` rows away. So `read` can have several threads carve its rows, each from
+below a key row on, into one pair of planes.
 """
 
 from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -22,6 +24,7 @@ from . import coins, kernel
 from .block import Block, Row, row_bytes, unpack_bits
 from .errors import CapacityError, SpecError, StreamError
 from .openings import with_loops
+from .parallel import shares, side_by_side, worker_count
 from .partition import set_numbers
 from .spec import MAX_ROW, MazeSpec, Number, Probability, ScheduleLike, integer, shown
 from .state import State, pack_snapshot, unpack_snapshot
@@ -155,15 +158,20 @@ class StateStream(ABC):
         most = max(1, min(MAX_ROWS_AHEAD, MAX_CELLS_AHEAD // self._spec.width))
         self._rows_ahead = min(2 * self._rows_ahead, most)
 
-    def read(self, rows: int, /) -> Block:
+    def read(self, rows: int, /, *, workers: int = 1) -> Block:
         """Return the next `rows` rows as a Block; fewer at the end of the maze, then none.
 
-        Raises StreamError if `rows` is not an integer >= 0, CapacityError if they find no room in memory.
+        workers   threads that carve, 1 by default: each takes whole key intervals, and the rows are the same
+
+        Raises StreamError if `rows` is not an integer >= 0, and for several workers where there are no key rows;
+        CapacityError if the rows find no room in memory.
         """
-        count = row_number("the number of rows to read", rows, MAX_ROW)
+        count, threads = row_number("the number of rows to read", rows, MAX_ROW), worker_count(workers)
+        if threads > 1:
+            check_divisible(self._spec)
         with self._lock:
             state = self._settled()
-            block, after = self._carve(state, min(count, self._rows_left(state.row)))
+            block, after = self._carve(state, min(count, self._rows_left(state.row)), threads)
             self._stand_at(after)
             return block
 
@@ -178,19 +186,36 @@ class StateStream(ABC):
             self._stand_at(self._skip(self._base, self._taken))
         return self._front
 
-    def _carve(self, state: State, rows: int) -> tuple[Block, State]:
+    def _carve(self, state: State, rows: int, workers: int = 1) -> tuple[Block, State]:
         """Return the `rows` rows from the state on, and the state after them."""
         shape = (rows, row_bytes(self._spec.width))
+        parts = [(state.row, state.row + rows)]
+        if workers > 1:
+            assert self._spec.key_interval, "check_divisible was called"
+            parts = shares(*parts[0], self._spec.key_interval, workers)
         try:
-            planes = bytearray(state.planes)
             east, south = np.empty(shape, np.uint8), np.empty(shape, np.uint8)
-            self._carve_into(planes, state.row, east, south)
-            after = State(state.row + rows, bytes(planes))
+            after = side_by_side([partial(self._carve_rows, state, east, south, *part) for part in parts])[-1]
         except (MemoryError, ValueError):  # numpy says ValueError where a size passes the address space
             raise CapacityError(
                 f"{rows} rows of {self._spec.width} cells find no room in memory; read fewer at a time"
             ) from None
         return Block(state.row, self._spec.width, east, south, self._north(state)), after
+
+    def _carve_rows(self, state: State, east: Plane, south: Plane, first: int, stop: int) -> State:
+        """Carve rows `first` to `stop - 1` into planes that begin with the state's row; return the state after them.
+
+        `first` is the state's row or stands below a key row.
+        """
+        begin = state if first == state.row else self._found(first)
+        planes = bytearray(begin.planes)
+        rows = slice(first - state.row, stop - state.row)
+        self._carve_into(planes, first, east[rows], south[rows])
+        return State(stop, bytes(planes))
+
+    def _found(self, row: int) -> State:
+        """Return the state of a row that is found from nothing; StreamError where there are none."""
+        raise StreamError(f"row {row} is not found without the rows above it")
 
     def _skip(self, state: State, rows: int) -> State:
         """Return the state `rows` rows further on, carving them in bounded memory and forgetting them."""
@@ -356,6 +381,9 @@ class EllerStream(StateStream):
             return self._below_key_row(row - row % interval - 1)
         return nearest
 
+    def _found(self, row: int) -> State:
+        return self._below_key_row(row - 1)
+
     def _below_key_row(self, key_row: int) -> State:
         """Return the state below a key row: one set, of the cells that keep their passage south.
 
@@ -370,6 +398,12 @@ class EllerStream(StateStream):
     def _coins_of(self, row: int, base: int, n: int) -> Plane:
         """Return one row's coins, packed."""
         return coins.row_coins(self._spec.seed, base, n, self._spec.width, row, 1).reshape(-1)
+
+
+def check_divisible(spec: MazeSpec) -> None:
+    """Raise StreamError unless rows can be made without those above, as several workers do."""
+    if not spec.seekable:
+        raise StreamError("several workers need key rows or bands to share the rows, and key_interval is 0")
 
 
 def row_number(name: str, value: object, most: int, least: int = 0) -> int:

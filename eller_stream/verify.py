@@ -35,16 +35,21 @@ allowed in such maps, and rows of walls alone may stand above the floor or below
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from . import kernel
+from ._verify_twin import check_rows as twin_rows
 from .block import Block, unpack_bits
 from .errors import BlockError, CapacityError, KernelError
+from .parallel import worker_count
+from .spans import Span, check_follows, span_of
 from .spec import MAX_WIDTH
 
 if TYPE_CHECKING:
@@ -53,6 +58,9 @@ if TYPE_CHECKING:
     from .block import Plane
 
 PERFECT, CONNECTED, UNFINISHED, FRAGMENT, FAULTY = "perfect", "connected", "unfinished", "fragment", "faulty"
+
+_GROUP_BYTES = 2**20
+_GROUP_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -226,6 +234,29 @@ class Verifier:
         except MemoryError:
             raise CapacityError(f"to verify rows of {width} cells takes {needed} bytes, more than there are") from None
 
+    @classmethod
+    def below(cls, span: Span, *, loops: bool = False) -> Self:
+        """Return a verifier as if fed the rows of a span of which `span.is_clean(loops=loops)` holds.
+
+        The sets of the row to come are the components of the passages that lead to it.
+        """
+        assert span.is_clean(loops=loops)
+        verifier = cls(span.width, start=span.start, loops=loops)
+        verifier._next, verifier._rows = span.stop, span.stop - span.start
+        verifier._cells, verifier._passages, verifier._cycles = span.cells, span.passages, span.loops
+        verifier._seen = np.frombuffer(span.south or b"", np.uint8), span.floor
+        open_ = np.flatnonzero(unpack_bits(verifier._seen[0], span.width))
+        components, first, which = np.unique(span.bottoms[open_], return_index=True, return_inverse=True)
+        verifier._sets[open_] = open_[first][which]
+        if span.start:
+            verifier._top[open_[first]] = np.isin(components, span.reached)
+        return verifier
+
+    @property
+    def faulty(self) -> bool:
+        """Whether a fault has been found so far."""
+        return self._fault is not None
+
     def feed(self, block: Block) -> None:
         """Judge the next rows. After a fault nothing more is judged.
 
@@ -233,9 +264,7 @@ class Verifier:
         rows says nothing.
         """
         with self._lock:
-            if (block.width, block.start) != (self._width, self._next):
-                came = f"rows of {block.width} cells from row {block.start} on"
-                raise BlockError(f"rows of {self._width} cells from row {self._next} on follow here, not {came}")
+            check_follows(block, self._width, self._next)
             if self._fault is None:
                 self._fault = self._judge(block)
             self._next += len(block)
@@ -327,23 +356,105 @@ class Verifier:
         return step
 
 
-def verify(blocks: Iterable[Block], *, loops: bool = False) -> Report:
+class ThreadedVerifier:
+    """A `Verifier` that works on several cores: it is fed the same blocks and reports the same.
+
+    Groups of rows, of 1 MiB and 1,024 rows at least, are summed up as spans side by side; while the sum is clean, that
+    is all. From the first group on where it is not (a fault, the maze's end), the rows are judged one after another.
+    At most twice as many groups as workers wait in memory.
+
+    workers   threads, 1 to 1,024; for the rest see `Verifier`
+
+    One thread at a time may feed it. Raises what a Verifier raises, and StreamError for another number of workers.
+    """
+
+    def __init__(self, width: int, *, start: int = 0, loops: bool = False, workers: int) -> None:
+        self._verifier = Verifier(width, start=start, loops=loops)
+        self._workers = worker_count(workers)
+        self._pool = ThreadPoolExecutor(self._workers, thread_name_prefix="eller-stream")
+        self._width, self._start, self._next, self._loops = width, start, start, loops
+        self._group: list[Block] = []
+        self._group_bytes = 0
+        self._begun: deque[tuple[Future[Span], list[Block]]] = deque()
+        self._sum: Span | None = None
+        self._is_clean = True
+
+    @property
+    def faulty(self) -> bool:
+        """Whether a fault has been found so far."""
+        return self._verifier.faulty
+
+    def feed(self, block: Block) -> None:
+        """Take the next rows; BlockError when the width differs or they are not the ones that follow."""
+        check_follows(block, self._width, self._next)
+        self._next = block.stop
+        if len(block):
+            self._group.append(block)
+            self._group_bytes += block.nbytes
+        if self._group_bytes >= _GROUP_BYTES and block.stop - self._group[0].start >= _GROUP_ROWS:
+            self._begin_group()
+
+    def _begin_group(self) -> None:
+        self._begun.append((self._pool.submit(span_of, self._group), self._group))
+        self._group, self._group_bytes = [], 0
+        if len(self._begun) == 2 * self._workers:
+            self._take_group()
+
+    def _take_group(self) -> None:
+        future, blocks = self._begun.popleft()
+        if self._is_clean:
+            span = future.result()
+            together = span if self._sum is None else self._sum + span
+            if together.is_clean(loops=self._loops):
+                self._sum = together
+                return
+            self._is_clean, self._verifier = False, self._below_spans()
+        for block in blocks:
+            self._verifier.feed(block)
+
+    def _below_spans(self) -> Verifier:
+        """Return a verifier that has judged the rows of all spans."""
+        if self._sum is None:
+            return Verifier(self._width, start=self._start, loops=self._loops)
+        return Verifier.below(self._sum, loops=self._loops)
+
+    def report(self) -> Report:
+        """Return what the rows so far make, as if no more were to come. Feeding may go on."""
+        while self._begun:
+            self._take_group()
+        verifier = self._below_spans() if self._is_clean else self._verifier
+        for block in self._group:
+            verifier.feed(block)
+        if not self._is_clean:
+            self._group, self._group_bytes = [], 0
+        return verifier.report()
+
+
+def verify(blocks: Iterable[Block], *, loops: bool = False, workers: int = 1) -> Report:
     """Judge consecutive blocks, the first of which tells width and start; stop at the first fault.
 
-    loops   cycles are allowed and counted (the maze promised loops)
+    loops     cycles are allowed and counted (the maze promised loops)
+    workers   threads that judge; the report is the same
 
     Raises BlockError when there are no blocks, or when one has another width or rows that do not follow.
     """
-    verifier: Verifier | None = None
+    verifier: Verifier | ThreadedVerifier | None = None
     for block in blocks:
         if verifier is None:
-            verifier = Verifier(block.width, start=block.start, loops=loops)
+            verifier = verifier_of(block.width, start=block.start, loops=loops, workers=workers)
         verifier.feed(block)
-        if verifier._fault is not None:
+        if verifier.faulty:
             break
     if verifier is None:
         raise BlockError("at least one block is needed to verify a maze, none came")
     return verifier.report()
+
+
+def verifier_of(width: int, *, start: int = 0, loops: bool = False, workers: int = 1) -> Verifier | ThreadedVerifier:
+    """Return what judges rows on so many threads."""
+    if worker_count(workers) == 1:
+        return Verifier(width, start=start, loops=loops)
+    return ThreadedVerifier(width, start=start, loops=loops, workers=workers)
 
 
 def _walls_ahead(block: Block) -> Block:
@@ -390,142 +501,10 @@ def _floor_plane_differs(row: int, had_floor: bool) -> Fault:
 _FAULTS = {"cut-off": _cut_off, "cycle": _cycle, "outer": _outer, "floor": _not_floor}
 
 
-class _Twin:
-    """The C file once more in plain Python: the same state, the same steps, the same findings."""
-
-    def __init__(self, width: int, sets: list[int], top: list[int], loops: bool) -> None:
-        self.width, self.sets, self.top, self.loops = width, sets, top, loops
-        self.first: list[int | None] = []
-        self.column = self.second = -1
-
-    def check_row(self, east: Plane, south: Plane, above: Plane, floor: Plane | None) -> tuple[str, list[int]]:
-        """Return what the row has come to (a Step's kind) and its cells, passages and loops."""
-        opens_east, opens_south = _columns(east, self.width), _columns(south, self.width)
-        tally = [self.width, len(opens_east) + len(opens_south), 0]
-        if opens_east and opens_east[-1] == self.width - 1:
-            self.column = self.width - 1
-            return "outer", tally
-        walls: list[int] = []
-        if floor is not None:
-            walls = _columns(~floor, self.width)
-            tally[0] -= len(walls)
-            touched = {*opens_east, *(c + 1 for c in opens_east), *opens_south, *_columns(above, self.width)}
-            if not touched.isdisjoint(walls):
-                self.column = min(touched.intersection(walls))
-                return "floor", tally
-        for c in opens_east:
-            if not self.unite(c):
-                tally[2] += 1
-                if not self.loops:
-                    self.column = c
-                    return "cycle", tally
-        return self.close_row(opens_south, walls), tally
-
-    def root(self, c: int) -> int:
-        sets = self.sets
-        while sets[c] != c:
-            sets[c] = c = sets[sets[c]]
-        return c
-
-    def unite(self, c: int) -> bool:
-        """Unite the sets of columns c and c + 1; False if they are one set already."""
-        low, high = sorted((self.root(c), self.root(c + 1)))
-        if low == high:
-            return False
-        self.sets[high] = low
-        if self.top:
-            self.top[low] |= self.top[high]
-        return True
-
-    def close_row(self, opens_south: list[int], walls: list[int]) -> str:
-        sets = self.sets
-        for c in range(self.width):
-            sets[c] = sets[sets[c]]
-        below = self.go_south(opens_south)
-        for c in walls:
-            self.first[c] = c
-        kind = self.kind_of(bool(opens_south))
-        if kind != "cut-off":
-            self.step_down(below)
-        return kind
-
-    def go_south(self, opens_south: list[int]) -> list[int]:
-        """Find each set's first passage south, and return the sets of the row below."""
-        self.first = [None] * self.width
-        below = list(range(self.width))
-        for c in opens_south:
-            root = self.sets[c]
-            first = self.first[root]
-            self.first[root] = below[c] = c if first is None else first
-        return below
-
-    def kind_of(self, goes_on: bool) -> str:
-        ending = [c for c in range(self.width) if self.sets[c] == c and self.first[c] is None]
-        if not ending:
-            return ""
-        if not goes_on:
-            return self.end(ending)
-        if any(top and first is not None for top, first in zip(self.top, self.first, strict=False)):
-            ending = [c for c in ending if not self.top[c]]
-        if not ending:
-            return ""
-        self.column = ending[0]
-        return "cut-off"
-
-    def end(self, ending: list[int]) -> str:
-        self.column = ending[0]
-        main = [c for c in ending if self.top and self.top[c]] or ending[:1]
-        self.second = min(set(ending).difference(main), default=-1)
-        return "end"
-
-    def step_down(self, below: list[int]) -> None:
-        if self.top:
-            top = [0] * self.width
-            for root, first in enumerate(self.first):
-                if first is not None:
-                    top[first] = self.top[root]
-            self.top = top
-        self.sets = below
-
-
-def _columns(packed: Plane, width: int) -> list[int]:
-    columns: list[int] = np.flatnonzero(unpack_bits(packed, width)).tolist()
-    return columns
-
-
-def _check_rows(
-    width: int,
-    east: Plane,
-    south: Plane,
-    north: Plane,
-    floor: Plane | None,
-    sets: NDArray[np.int32],
-    top: Plane,
-    _scratch: NDArray[np.int32],
-    loops: bool,
-    /,
-) -> tuple[int, str, int, int, int, int, int]:
-    """Be the RowChecker in plain Python."""
-    twin = _Twin(width, sets.tolist(), top.tolist(), loops)
-    rows, kind, above = 0, "", north
-    total = [0, 0, 0]
-    for i in range(len(east)):
-        kind, tally = twin.check_row(east[i], south[i], above, None if floor is None else floor[i])
-        if kind in ("", "end"):
-            rows += 1
-            total = [a + b for a, b in zip(total, tally, strict=True)]
-        if kind:
-            break
-        above = south[i]
-    sets[:], top[:] = twin.sets, twin.top
-    cells, passages, cycles = total
-    return rows, kind, twin.column, twin.second, cells, passages, cycles
-
-
 def row_checker(backend: str) -> RowChecker:
     """Return the row checker "c" or "python"; KernelError if it is not there."""
     if backend == "python":
-        return _check_rows
+        return twin_rows
     if backend != "c":
         raise KernelError(f"a validator is c or python, not {backend!r}")
     try:

@@ -360,9 +360,12 @@ def test_a_row_that_finds_no_room():
         ("even number", ["generate", "m.emz", "--width", "9", "--key-interval", "5"]),
         ("at most 17179869184 cells", ["generate", "m.emz", "--width", "1000000", "--key-interval", "1000000"]),
         ("algorithm is one of eller", ["generate", "m.emz", "--width", "9", "--algorithm", "magic"]),
-        ("ending of OUT is one of emz, txt, svg, pbm, png, tmj, npy, not ''", ["generate", "maze", "--width", "9"]),
         (
-            "--format is one of emz, txt, svg, pbm, png, tmj, npy, not 'gif'",
+            "ending of OUT is one of emz, txt, svg, pbm, png, tmj, npy, zarr, not ''",
+            ["generate", "maze", "--width", "9"],
+        ),
+        (
+            "--format is one of emz, txt, svg, pbm, png, tmj, npy, zarr, not 'gif'",
             ["generate", "m.emz", "--width", "9", "--format", "gif"],
         ),
         ("cannot be endless: give --rows", ["generate", "m.pbm", "--width", "9"]),

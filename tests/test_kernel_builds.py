@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = Path(__file__).parent
 CARVERS = [f"bands/{name}" for name in ("_carvers", "_dfs", "_prim", "_wilson", "_random_walk")]
-EXTENSIONS = {"_kernel": ["_kernel"], "_verify": ["_verify"], "_solve": ["_solve"], "bands/_carvers": CARVERS}
+EXTENSIONS = {"_kernel": ["_kernel"], "_verify": ["_verify", "_spans"], "_solve": ["_solve"], "bands/_carvers": CARVERS}
 C_FILES = [source for sources in EXTENSIONS.values() for source in sources]
 SANITIZERS = ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 KERNEL_TESTS = ("tests/test_step.py", "-k", "(both_backends or harm_nothing or buffers) and not python")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_passages import ADDED, PUBLISHED
 
 from eller_stream.block import Block, pack_bits
-from eller_stream.errors import BlockError, CapacityError, KernelError, SolveError
+from eller_stream.errors import BlockError, CapacityError, KernelError, SolveError, StreamError
 from eller_stream.passages import block_of_passages, check_passages
 from eller_stream.solve import (
     MazeRows,
@@ -420,3 +420,38 @@ def test_a_list_of_passages_is_solved_as_its_maze_is():
     assert check_passages(passages, 7, 9).ok
     path = tree_path(MazeRows.of(block_of_passages(passages[::-1], 7, 9)), (0, 0), (6, 8))
     assert path.cells() == tree_path(MazeRows.of(EllerStream.from_spec(spec).read(7)), (0, 0), (6, 8)).cells()
+
+
+# ---- several threads ------------------------------------------------------------------------------------
+
+
+@few
+@given(st.data(), specs(max_width=20, key_intervals=(2, 4, 16), heights=(40,), plain=True), st.integers(2, 4))
+def test_several_threads_find_the_same_path(data, spec, workers):
+    block = EllerStream.from_spec(spec).read(40)
+    cells = st.tuples(st.integers(0, 39), st.integers(0, spec.width - 1))
+    start, end = data.draw(cells), data.draw(cells)
+    rows = MazeRows.of(block, spec.key_interval)
+    one = list(tree_overlays(rows, start, end))
+    assert list(tree_overlays(rows, start, end, workers=workers)) == one
+    assert tree_path(rows, start, end, workers=workers).cells() == tree_path(rows, start, end).cells()
+    assert list(tree_overlays(MazeRows.of(block), start, end, workers=workers)) == list(
+        tree_overlays(MazeRows.of(block), start, end)
+    )
+
+
+def test_rows_that_the_path_does_not_need_may_be_damaged():
+    block = EllerStream(9, seed=1, height=80, key_interval=8).read(80)
+
+    def read(row, rows):
+        if row < 40:
+            raise OSError("damaged")
+        return block[row : row + rows]
+
+    rows = MazeRows(9, 0, 80, read, 8)
+    start, end = (70, 0), (72, 8)
+    assert tree_path(rows, start, end, workers=3).cells() == tree_path(rows, start, end).cells()
+    with pytest.raises(OSError, match="damaged"):
+        tree_path(rows, (70, 0), (0, 0), workers=3)
+    with pytest.raises(StreamError, match="workers"):
+        tree_path(rows, start, end, workers=0)

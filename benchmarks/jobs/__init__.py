@@ -14,6 +14,7 @@ from . import (
     verify,
     window,
     without_compiler,
+    workers,
 )
 
 JOBS = {
@@ -21,6 +22,7 @@ JOBS = {
     "without-compiler": without_compiler,
     "iterate": iterate,
     "generate": generate,
+    "workers": workers,
     "verify": verify,
     "bands": bands,
     "uniform": uniform,

@@ -12,6 +12,7 @@ The state of a stream is the spec, the row to come, and where the maze ends if t
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from .. import snapshot
 from ..block import Block, Row, row_bytes
 from ..errors import CapacityError, FormatError, SpecError, StreamError
+from ..parallel import shares, side_by_side, worker_count
 from ..spec import MAX_ROW, MazeSpec
 from ..stream import row_number, rows_to_end
 from .carve import carve
@@ -26,6 +28,7 @@ from .finish import finished
 from .places import band_rows, is_last
 
 if TYPE_CHECKING:
+    from ..block import Plane
     from .grid import Carved
 
 SNAPSHOT_KIND = "band-snapshot"
@@ -92,15 +95,17 @@ class BandStream:
             self._position += 1
             return row
 
-    def read(self, rows: int, /) -> Block:
+    def read(self, rows: int, /, *, workers: int = 1) -> Block:
         """Return the next `rows` rows as a Block; fewer at the end of the maze, then none.
+
+        workers   threads that carve, 1 by default: each takes whole bands, and the rows are the same
 
         Raises StreamError if `rows` is not an integer >= 0, CapacityError if they find no room in memory.
         """
-        count = row_number("the number of rows to read", rows, MAX_ROW)
+        count, threads = row_number("the number of rows to read", rows, MAX_ROW), worker_count(workers)
         with self._lock:
             count = min(count, self._rows_left())
-            block = self._rows(count)
+            block = self._rows(count, threads)
             self._position += count
             return block
 
@@ -109,33 +114,46 @@ class BandStream:
             raise StreamError(f"row {MAX_ROW - 1} is the last that a stream can have")
         return (MAX_ROW if self._end is None else self._end) - self._position
 
-    def _rows(self, count: int) -> Block:
+    def _rows(self, count: int, workers: int) -> Block:
         """Return the next `count` rows: a view of one band, or a copy of several."""
         behind = self._position == self._end
         first = self._band_at(self._position - behind)
         offset = self._position - first.start
         if count <= len(first) - offset:
             return first[offset : offset + count]
-        return self._joined(first[offset:], count)
+        return self._joined(first[offset:], count, workers)
 
-    def _joined(self, head: Block, count: int) -> Block:
+    def _joined(self, head: Block, count: int, workers: int) -> Block:
         """Return the `count` rows that begin with `head`, which are of several bands."""
         kinds = ("east", "south") if head.floor is None else ("east", "south", "floor")
         try:
-            planes = [np.empty((count, row_bytes(self._spec.width)), np.uint8) for _ in kinds]
+            planes = {kind: np.empty((count, row_bytes(self._spec.width)), np.uint8) for kind in kinds}
         except (MemoryError, ValueError):  # numpy says ValueError where a size passes the address space
             raise CapacityError(
                 f"{count} rows of {self._spec.width} cells find no room in memory; read fewer at a time"
             ) from None
-        block, done = head, 0
-        while True:
-            part = block[: count - done]
-            for plane, kind in zip(planes, kinds, strict=True):
-                plane[done : done + len(part)] = getattr(part, kind)
-            done += len(part)
-            if done == count:
-                return Block(head.start, head.width, planes[0], planes[1], head.north, *planes[2:])
-            block = self._band_at(head.start + done)
+        parts = shares(head.start, head.start + count, self._band_rows, workers)
+        side_by_side(
+            [partial(self._carver_of(n)._copy_rows, planes, head.start, *part) for n, part in enumerate(parts)]
+        )
+        return Block(head.start, head.width, planes["east"], planes["south"], head.north, planes.get("floor"))
+
+    def _carver_of(self, part: int) -> Self:
+        """Return what carves a part of the rows: this stream the first one, streams of their own the others."""
+        if part == 0:
+            return self
+        stream = self.from_spec(self._spec)
+        stream._end = self._end
+        return stream
+
+    def _copy_rows(self, planes: dict[str, Plane], top: int, first: int, stop: int) -> None:
+        """Copy rows `first` to `stop - 1` into planes that begin with row `top`, carving band by band."""
+        while first < stop:
+            band = self._band_at(first)
+            part = band[first - band.start : stop - band.start]
+            for kind, plane in planes.items():
+                plane[first - top : part.stop - top] = getattr(part, kind)
+            first = part.stop
 
     def _band_at(self, row: int) -> Block:
         """Return the finished band that a row is in."""

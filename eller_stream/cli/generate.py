@@ -23,6 +23,7 @@ from .pictures import (
 )
 from .quality import add_quality, good_spec
 from .say import INTERRUPTED, NO, OK, UsageError, fail, forget_stdout, quantity, say, size
+from .scale import ZARR, add_scheduler, check_zarr, generate_zarr
 from .words import STDIO, add_spec, spec_of
 
 if TYPE_CHECKING:
@@ -44,13 +45,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(command=run)
     add_argument = parser.add_argument
-    add_argument("out", metavar="OUT", help="the file to write, a maze (.emz) or a picture; - for stdout")
+    add_argument("out", metavar="OUT", help="the file to write, a maze (.emz, .zarr) or a picture; - for stdout")
     add_spec(parser)
     add_quality(parser)
-    add_argument("--format", metavar="F", help="emz, txt, svg, pbm, png, tmj or npy, whatever OUT ends in")
+    add_argument("--format", metavar="F", help="emz, txt, svg, pbm, png, tmj, npy or zarr, whatever OUT ends in")
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--force", action="store_true", help="replace an output that exists")
     either.add_argument("--resume", action="store_true", help="go on with an .emz that was broken off")
+    add_argument("--workers", type=int, default=1, metavar="N", help="threads that carve; the rows are the same (1)")
+    add_scheduler(parser)
     add_argument("--json", action="store_true", help="print a record of the run on stdout")
     add_picture_options(parser)
 
@@ -69,14 +72,20 @@ class _Sink(Protocol):
 
 def run(options: argparse.Namespace) -> int:
     """Run the command and return its exit code."""
+    from ..ahead import ahead
     from ..store import MazeWriter
     from ..streams import open_stream
 
-    form = format_of(options)
+    form = format_of(options, ZARR)
+    check_zarr(options, is_zarr=form == ZARR)
     spec = _spec(options)
+    if form == ZARR:
+        return generate_zarr(options, spec)
     if not options.resume:
-        return write(options, new_output(options, form, open_stream(spec)))
-    return OK if _is_complete(options, spec) else write(options, MazeWriter.resume(options.out, spec))
+        return write(options, new_output(options, form, ahead(open_stream(spec), options.workers)))
+    if _is_complete(options, spec):
+        return OK
+    return write(options, MazeWriter.resume(options.out, spec, workers=options.workers))
 
 
 def write(options: argparse.Namespace, output: AbstractContextManager[_Sink], *, finishes: bool = True) -> int:
@@ -122,11 +131,14 @@ def _is_complete(options: argparse.Namespace, spec: MazeSpec) -> bool:
     return True
 
 
-def format_of(options: argparse.Namespace) -> str:
-    """Return the format that OUT or --format asks for; UsageError for one that does not go with the rest."""
+def format_of(options: argparse.Namespace, *more: str) -> str:
+    """Return the format that OUT or --format asks for; UsageError for one that does not go with the rest.
+
+    more   formats beside a maze file and the pictures
+    """
     from ..render import FORMATS
 
-    form = named_format(options, (MAZE_FORMAT, *FORMATS), MAZE_FORMAT)
+    form = named_format(options, (MAZE_FORMAT, *FORMATS, *more), MAZE_FORMAT)
     check_picture_options(options, form)
     if options.json and options.out == STDIO:
         raise UsageError("--json prints on stdout, where the maze goes: give OUT a name")

@@ -102,7 +102,7 @@ def _marks(options: argparse.Namespace, file: MazeFile) -> Marks:
 
     maze = maze_rows(file)
     start, end = suggested_ends(maze, options.ends or TOP_BOTTOM)
-    return Marks(start, end, path_between(file, maze, start, end) if options.solve else None)
+    return Marks(start, end, path_between(file, maze, (start, end)) if options.solve else None)
 
 
 def _write(options: argparse.Namespace, form: str, renderer: Renderer, picture: Picture, file: MazeFile) -> None:

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .say import OK, UsageError, say
-from .words import promises_loops, two_numbers
+from .words import two_numbers
 
 if TYPE_CHECKING:
     from ..block import Cell
@@ -38,6 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         choices=(FARTHEST, TOP_BOTTOM),
         help="in place of two cells, suggested ends: the farthest pair, or the first cell and the last one",
     )
+    add_argument("--workers", type=int, default=1, metavar="N", help="threads, for a perfect maze (1)")
     add_argument("--json", action="store_true", help="print the path as JSON")
 
 
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     with MazeFile(options.file) as file:
         maze = maze_rows(file)
         start, end = _ends(options, maze)
-        path = path_between(file, maze, start, end)
+        path = path_between(file, maze, (start, end), options.workers)
     say(f"{options.file}: {path.steps:,} steps from {_as_text(start)} to {_as_text(end)}")
     if options.json:
         print(json.dumps(_record(options, path, start, end)))
@@ -85,12 +86,14 @@ def suggested_ends(maze: MazeRows, how: str) -> tuple[Cell, Cell]:
     return farthest_pair(maze)[:2] if how == FARTHEST else top_and_bottom(maze)
 
 
-def path_between(file: MazeFile, maze: MazeRows, start: Cell, end: Cell) -> Path:
+def path_between(file: MazeFile, maze: MazeRows, ends: tuple[Cell, Cell], workers: int = 1) -> Path:
     """Return the path, by the way that suits what the file promises."""
     from ..solve import shortest_path, tree_path
 
     is_map = file.read(maze.start, 1).floor is not None
-    return (shortest_path if is_map or promises_loops(file.spec) else tree_path)(maze, start, end)
+    if is_map or file.spec.promises_loops:
+        return shortest_path(maze, *ends)
+    return tree_path(maze, *ends, workers=workers)
 
 
 def _record(options: argparse.Namespace, path: Path, start: Cell, end: Cell) -> dict[str, Any]:

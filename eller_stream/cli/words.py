@@ -95,11 +95,6 @@ def told_spec(options: argparse.Namespace) -> bool:
     return any(getattr(options, name) != value for name, value in vars(plain.parse_args([])).items())
 
 
-def promises_loops(spec: MazeSpec) -> bool:
-    """Return whether a maze of this spec may have cycles."""
-    return spec.braid.n > 0 or any(n for _, n in spec.loops.pairs)
-
-
 def two_numbers(text: str) -> tuple[int, int]:
     """Return a cell or a size, written as row,column or rows,columns."""
     if not re.fullmatch(r"[0-9]{1,19},[0-9]{1,19}", text):

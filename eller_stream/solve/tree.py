@@ -19,7 +19,8 @@ what is kept besides is 16 rows of labels for each pass.
 
 *Key rows* save the passes from the top: above every row q * one_set all cells are one set, which holds all the ends
 that are above. A path whose ends are above such a row lies above it wholly, so what is below need not be looked at.
-And once both ends are passed and the path leads no further up, neither need what is above.
+And once both ends are passed and the path leads no further up, neither need what is above. The sets of each such range
+follow from its own rows, so several threads find those of the next ranges while the path is followed through one.
 
 A row that is no forest, or in which a node is left that must be met an odd number of times, shows that the rows are not
 a tree, or that they do not connect the two ends.
@@ -29,16 +30,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..block import Block, pack_bits, row_bytes, unpack_bits
 from ..errors import CapacityError, SolveError
+from ..parallel import in_order, worker_count
 from . import steps
 from .path import Path, path_of
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ..block import Cell, Plane
     from .rows import MazeRows
     from .steps import Ends, Labels
@@ -47,24 +52,28 @@ MOST_LABELS = 2**22
 PIECES = 16
 
 
-def tree_path(maze: MazeRows, start: Cell, end: Cell) -> Path:
+def tree_path(maze: MazeRows, start: Cell, end: Cell, *, workers: int = 1) -> Path:
     """Return the only path between two cells (row, column) of a perfect maze; they may be the same.
 
+    workers   threads, which `maze.read` must bear; several need a maze with `one_set` to have their share
+
     Takes memory for a few rows, 16 MB of labels, and the path itself. Raises SolveError for a cell outside the rows,
-    for rows that do not connect the two cells, and where a cycle shows; CapacityError for rows that find no room.
+    for rows that do not connect the two cells, and where a cycle shows; CapacityError for rows that find no room;
+    StreamError for a wrong number of workers.
     A maze with loops is for `shortest_path`: here a cycle that is not met while the path is followed is not seen.
     """
-    return path_of(tree_overlays(maze, start, end), start)
+    return path_of(tree_overlays(maze, start, end, workers=workers), start)
 
 
-def tree_overlays(maze: MazeRows, start: Cell, end: Cell) -> Iterator[Block]:
+def tree_overlays(maze: MazeRows, start: Cell, end: Cell, *, workers: int = 1) -> Iterator[Block]:
     """Yield the path as blocks to draw over the maze's (`Path.overlay`), from its lowest rows to its uppermost.
 
-    Takes memory for a few rows and 16 MB of labels, however long the path is. Raises as `tree_path` does;
+    Takes memory for a few rows and 16 MB of labels, however long the path is; with several workers twice as much
+    for each of them. Raises as `tree_path` does;
     what is wrong above shows only when the path has come there.
     """
     ends = (maze.cell(start), maze.cell(end))
-    return _Tracing(maze, ends).overlays()
+    return _Tracing(maze, ends).overlays(worker_count(workers))
 
 
 @dataclass(frozen=True)
@@ -81,40 +90,58 @@ class _Above:
         return bool(self.marks[0] == self.marks[1] >= 0)
 
 
+@dataclass(frozen=True)
+class _Swept:
+    """Rows, and labels and marks above each of them and above the row that follows, as in steps.Sweeper."""
+
+    block: Block
+    labels: Labels
+    marks: Labels
+
+
 class _Tracing:
     """A path on its way up."""
 
     def __init__(self, maze: MazeRows, ends: tuple[Cell, Cell]) -> None:
         self._maze, self._ends = maze, ends
         self._demand: Plane = np.zeros(row_bytes(maze.width), np.uint8)
-        try:
-            scratch = np.empty(maze.width * (steps.SWEEP_SCRATCH + steps.TRACE_SCRATCH), np.int32)
-        except MemoryError:
-            raise CapacityError(f"the scratch for rows of {maze.width} cells finds no room in memory") from None
-        self._sweep_scratch, self._trace_scratch = np.split(scratch, [maze.width * steps.SWEEP_SCRATCH])
+        self._trace_scratch = self._scratch(steps.TRACE_SCRATCH)
         self._most_rows = max(1, MOST_LABELS // maze.width)
 
-    def overlays(self) -> Iterator[Block]:
+    def _scratch(self, numbers: int) -> NDArray[np.int32]:
+        """Return room for so many numbers a column."""
+        try:
+            return np.empty(self._maze.width * numbers, np.int32)
+        except MemoryError:
+            raise CapacityError(f"the scratch for rows of {self._maze.width} cells finds no room in memory") from None
+
+    def overlays(self, workers: int) -> Iterator[Block]:
         """Yield the path, upwards."""
         first_end = min(row for row, _ in self._ends)
-        for above, stop in self._bands():
-            for overlay in self._range(above, stop):
+        jobs = (partial(self._prepared, *band) for band in self._bands())
+        for above, stop, swept in in_order(jobs, workers) if workers > 1 else (job() for job in jobs):
+            for overlay in self._range(above, stop) if swept is None else [self._traced(swept)]:
                 yield overlay
                 if overlay.start <= first_end and not self._demand.any():
                     return
 
-    def _bands(self) -> Iterator[tuple[_Above, int]]:
-        """Yield ranges of rows of which it is known what is above them, with the row behind each, upwards."""
+    def _bands(self) -> Iterator[tuple[int, int]]:
+        """Yield ranges of rows, upwards, above which all is known: the first row of each, and the row behind it."""
         maze, size = self._maze, self._maze.one_set
         if not size:
-            yield self._nothing_above(), maze.stop
+            yield maze.start, maze.stop
             return
         last_end = max(row for row, _ in self._ends)
         stop = min(maze.stop, last_end - last_end % size + size)
         while stop > maze.start:
             first = max(maze.start, stop - 1 - (stop - 1) % size)
-            yield self._nothing_above() if first == maze.start else self._one_set_above(first), stop
+            yield first, stop
             stop = first
+
+    def _prepared(self, first: int, stop: int) -> tuple[_Above, int, _Swept | None]:
+        """Return what is above a range of rows, the row behind it, and the sets in it unless it is to be cut."""
+        above = self._nothing_above() if first == self._maze.start else self._one_set_above(first)
+        return above, stop, self._swept_to(above, stop) if stop - first <= self._most_rows else None
 
     def _nothing_above(self) -> _Above:
         """The first row; in a fragment, what is above it is not there to lead a path."""
@@ -130,7 +157,7 @@ class _Tracing:
     def _range(self, above: _Above, stop: int) -> Iterator[Block]:
         """Yield the overlays of the rows from `above` on, upwards."""
         if stop - above.row <= self._most_rows:
-            yield self._traced(above, stop)
+            yield self._traced(self._swept_to(above, stop))
             return
         pieces = [above]
         step = max(self._most_rows, -(-(stop - above.row) // PIECES))
@@ -145,23 +172,26 @@ class _Tracing:
     def _further(self, above: _Above, row: int) -> _Above:
         """Return what is above a later row."""
         for block in self._maze.blocks(above.row, row, MOST_LABELS):
-            labels, marks = self._swept(above, block)
-            above = _Above(block.stop, labels[-1].copy(), marks[-1].copy())
+            swept = self._swept(above, block)
+            above = _Above(block.stop, swept.labels[-1].copy(), swept.marks[-1].copy())
         return above
 
-    def _swept(self, above: _Above, block: Block) -> tuple[Labels, Labels]:
-        """Return labels and marks above each of a block's rows, and above the one that follows."""
+    def _swept_to(self, above: _Above, stop: int) -> _Swept:
+        return self._swept(above, self._maze.block(above.row, stop))
+
+    def _swept(self, above: _Above, block: Block) -> _Swept:
         labels = np.empty((len(block) + 1, block.width), np.int32)
         marks = np.empty((len(block) + 1, 2), np.int32)
         labels[0], marks[0] = above.labels, above.marks
         east, south = np.ascontiguousarray(block.east), np.ascontiguousarray(block.south)
-        steps.chosen.sweep(block.width, east, south, labels, marks, self._ends_in(block), self._sweep_scratch)
-        return labels, marks
+        steps.chosen.sweep(
+            block.width, east, south, labels, marks, self._ends_in(block), self._scratch(steps.SWEEP_SCRATCH)
+        )
+        return _Swept(block, labels, marks)
 
-    def _traced(self, above: _Above, stop: int) -> Block:
+    def _traced(self, swept: _Swept) -> Block:
         """Return the overlay of some rows."""
-        block = self._maze.block(above.row, stop)
-        labels, marks = self._swept(above, block)
+        block, labels, marks = swept.block, swept.labels, swept.marks
         east, ends = np.ascontiguousarray(block.east), self._ends_in(block)
         path_east, path_south = np.empty_like(east), np.empty_like(east)
         planes = (self._demand, path_east, path_south)

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ..ahead import ahead
 from ..block import Block, joined
 from ..errors import StoreError
 from ..frames import (
@@ -237,24 +238,27 @@ class MazeWriter(WholeOrNot):
         self._abandoned = False
 
     @classmethod
-    def resume(cls, path: str | os.PathLike[str], spec: MazeSpec, *, rows_per_frame: int | None = None) -> Self:
+    def resume(
+        cls, path: str | os.PathLike[str], spec: MazeSpec, *, rows_per_frame: int | None = None, workers: int = 1
+    ) -> Self:
         """Go on with a file that was broken off, to the same bytes that an undisturbed run gives.
 
         What stands at `path` + ".part", or else at `path`, loses a merging last row and all that is not whole, and is
         written on from the last multiple of R; `stream` gives the rows from there. Where nothing stands, or not even a
-        header, it begins anew, with `rows_per_frame`. A file that was fetched from row > 0 goes on as such.
+        header, it begins anew, with `rows_per_frame`. A file that was fetched from row > 0 goes on as such. So many
+        `workers` carve the rows.
 
         Raises StoreError if the file holds another maze (naming the difference), is complete, or is being written;
         FormatError if it holds none; StreamError if there are neither key rows nor a checkpoint within reach.
         """
         file = PartFile.reopen(path)
         if file is None:
-            return cls(path, first_stream(spec), rows_per_frame=rows_per_frame)
+            return cls(path, ahead(first_stream(spec), workers), rows_per_frame=rows_per_frame)
         try:
             kept = kept_of(file, spec, file.stands_as)
             if not file.is_part and is_complete(path, spec):
                 raise StoreError(f"{path}: it is complete already, with {spec.height} rows")
-            stream = kept.stream() if kept else first_stream(spec)
+            stream = ahead(kept.stream() if kept else first_stream(spec), workers)
             file.go_back(kept.size if kept else 0)
             writer = cls.__new__(cls)
             writer._begin(file)

@@ -148,7 +148,7 @@ def _band(spec: MazeSpec) -> int:
 
 
 def _is_perfect(spec: MazeSpec) -> bool:
-    return spec.algorithm != "random_walk" and spec.braid.n == 0 and not any(n for _, n in spec.loops.pairs)
+    return spec.algorithm != "random_walk" and not spec.promises_loops
 
 
 def _spans(source: RowSource, low: int, high: int) -> Iterator[range]:
