@@ -184,19 +184,7 @@ static int bands_at_once(const job *j, const cursor *c)
     if (rows <= j->key_interval)
         return 1;
     word along = rows * ((words + lanes - 1) / lanes) * (lanes > 1 ? 2 : 1);
-    return j->bands || along > j->key_interval * words ? bands : 1;
-}
-
-static word coin_word(const coin *c, word number)
-{
-    if (c->n == ALWAYS)
-        return ~(word)0;
-    word x = 0;
-    for (int b = c->lowest; b < 16; b++) {
-        word drawn = mix_row_1((number + 1) * GOLDEN + c->key[b]);
-        x = c->n >> b & 1 ? drawn | x : drawn & x;
-    }
-    return x;
+    return j->bands || along >= j->key_interval * words ? bands : 1;
 }
 
 /* A key row has one set, and its cells keep what its own coins say; if all drop, the last of the scan, column 0, is kept. */
@@ -205,7 +193,7 @@ static void begin_below(row_state *r, int lane, const coin *south, word key_row)
     int first = -1, last = 0;
     for (int k = 0; k < r->words; k++) {
         int i = k * r->lanes + lane;
-        r->above[i] = coin_word(south, key_row * (word)r->words + (word)k) & r->cells[i];
+        r->above[i] = toss_row_1(south, (key_row * (word)r->words + (word)k + 1) * GOLDEN) & r->cells[i];
         if (r->above[i])
             last = i, first = first < 0 ? i : first;
     }

@@ -48,7 +48,7 @@
 #define carry_any big_any
 #define big_lanes NAME(lanes)
 #define big_prefix_xor NAME(prefix_xor)
-#define big_add NAME(add)
+#define IDLE big_fill(~(word)0)
 
 INLINE unsigned NAME(lanes)(big x) /* bit i: lane i is not 0 */
 {
@@ -65,18 +65,36 @@ INLINE big NAME(prefix_xor)(big x, big *parity) /* the parity so far is all ones
     return x;
 }
 
-INLINE big NAME(add)(big a, big b, big *carry) /* a has all bits of b */
+/* As below. What is handed on is all ones where no token is on its way, and 0 where one is: so tokens - halts + idle
+ * is ~halts + tokens, and one more for a token that arrives. */
+INLINE big NAME(run)(big tokens, big halts, big *idle)
 {
-    big sum = a + b + *carry;
-    *carry = (a & (b | ~sum)) >> 63;
-    return sum;
+    big sum = tokens - halts + *idle;
+    *idle = (big)((big_signed)(halts | (sum & ~tokens)) >> 63); /* but where the topmost bit hands a carry on */
+    return sum & halts;
 }
+
+#else
+
+#define IDLE 0
+
+/* Where tokens stop that run to the next of the halts: the carry of an addition takes them through all other bits.
+ * No token is a halt itself. What is handed on is the token that is still on its way. */
+INLINE big NAME(run)(big tokens, big halts, unsigned *carry) { return big_add(~halts, tokens, carry) & halts; }
 
 #endif
 
 typedef struct {
-    big_carry moving[DEPTHS]; /* by depth: a token of that depth is on its way where the next big word begins */
+    big_carry moving[DEPTHS]; /* whether a token of each depth is on its way where the next big word begins */
 } NAME(sweep);
+
+INLINE NAME(sweep) NAME(begin)(void)
+{
+    NAME(sweep) s;
+    for (int depth = 0; depth < DEPTHS; depth++)
+        s.moving[depth] = IDLE;
+    return s;
+}
 
 typedef struct {
     big falls, third, even; /* whether a dead end is braided, and which way */
@@ -152,8 +170,7 @@ INLINE big NAME(half_ripples)(NAME(sweep) *s, const big planes[PLANES], big toke
         big here = big_fill(~(word)0);
         for (int k = 0; k < PLANES - 1; k++)
             here &= depth >> k & 1 ? planes[k] : ~planes[k];
-        big free = ~(stops & here);
-        found |= big_add(free, tokens & here, &s->moving[base + depth]) & ~free;
+        found |= NAME(run)(tokens & here, stops & here, &s->moving[base + depth]);
     }
     return found;
 }
@@ -207,7 +224,7 @@ INLINE big NAME(first_kept)(const row_state *r, NAME(sweep) *s, int mirror, big 
 /* Passages east, and of each ring the boundary that stays closed first in the scan's order. */
 INLINE void NAME(join_sweep)(row_state *r, int back)
 {
-    NAME(sweep) s = {0};
+    NAME(sweep) s = NAME(begin)();
     EACH_BIG(i, back) {
         big n = big_load(r->has_next + i), q = big_load(r->q + i), joins = big_load(r->joins + i);
         big first = NAME(first_closed)(r, &s, back, n, q, joins, i);
@@ -219,7 +236,7 @@ INLINE void NAME(join_sweep)(row_state *r, int back)
 /* The one that stays closed last is the first one from the other side; then the boundaries' new n and q. */
 INLINE void NAME(rejoin_sweep)(row_state *r, int back, int merging)
 {
-    NAME(sweep) s = {0};
+    NAME(sweep) s = NAME(begin)();
     EACH_BIG(i, !back) {
         big n = big_load(r->has_next + i), q = big_load(r->q + i), same = n & q;
         big east = big_load(r->east + i), first = big_load(r->first + i);
@@ -235,7 +252,7 @@ INLINE void NAME(rejoin_sweep)(row_state *r, int back, int merging)
 /* Passages south; a kept cell that is not the first of its set has another one behind it in the scan. */
 INLINE void NAME(keep_sweep)(row_state *r, int back)
 {
-    NAME(sweep) s = {0};
+    NAME(sweep) s = NAME(begin)();
     word *behind = back ? r->next_after : r->prev_after;
     EACH_BIG(i, back) {
         big cells = big_load(r->cells + i), dropped = cells & ~big_load(r->keeps + i);
@@ -247,7 +264,7 @@ INLINE void NAME(keep_sweep)(row_state *r, int back)
 
 INLINE void NAME(rekeep_sweep)(row_state *r, int back)
 {
-    NAME(sweep) s = {0};
+    NAME(sweep) s = NAME(begin)();
     word *ahead = back ? r->prev_after : r->next_after;
     EACH_BIG(i, !back) {
         big south = big_load(r->south + i), dropped = big_load(r->cells + i) & ~south;
@@ -276,7 +293,10 @@ INLINE big NAME(mix)(big z)
     return z ^ z >> 31;
 }
 
-/* Coins of the words whose offsets (word number + 1, times GOLDEN) are given. */
+/* Coins of the words whose offsets (word number + 1, times GOLDEN) are given.
+ *
+ * (From the highest bit down one could stop where every column is decided, after two words in three; but the words do not
+ * wait for one another, and a branch that cannot be foretold costs more than the rest of them.) */
 INLINE big NAME(toss)(const coin *c, big offsets)
 {
     if (c->n == ALWAYS)
@@ -385,3 +405,4 @@ TARGET static void NAME(carve_row)(row_state *r, const coins *c, word row, int m
 #undef big_prefix
 #undef big_prefix_xor
 #undef big_add
+#undef IDLE
