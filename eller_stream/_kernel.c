@@ -92,15 +92,17 @@ static void advance(cursor *c, size_t rows, size_t row_bytes)
 
 /* ---- one row after the other -------------------------------------------------------------------- */
 
-/* Fewer lanes than the machine has where the row is too narrow to fill them. */
+static word words_of(const job *j) { return ((word)j->width + 63) / 64; }
+
+static word vectors_along(const job *j, int lanes) { return (words_of(j) + (word)lanes - 1) / (word)lanes; }
+
+/* A vector along the row takes about as long as three words one by one, with all its carries from lane to lane. */
 static int lanes_of(const job *j)
 {
     int machine = machine_lanes();
     if (j->lanes)
         return j->lanes;
-    if (machine == 8 && j->width > 128)
-        return 8;
-    return machine >= 4 && j->width > 64 ? 4 : 1;
+    return 3 * vectors_along(j, machine) < words_of(j) ? machine : 1;
 }
 
 static carve_row *row_carver(int lanes)
@@ -171,20 +173,20 @@ static size_t rows_for_bands(const job *j, const cursor *c)
 
 /* How many bands to carve at once from here; 1: one row after the other.
  *
- * It takes as long for one band as for all that the vector has room for. A vector along the row costs at least
- * twice what one across bands costs, a single word about as much. */
+ * It takes as long for one band as for all that the vector has room for. A vector along the row takes at least
+ * twice as long as one across bands, a single word about as long. */
 static int bands_at_once(const job *j, const cursor *c)
 {
-    word rows = rows_for_bands(j, c), lanes = (word)lanes_of(j), words = ((word)j->width + 63) / 64;
-    int bands = j->bands ? j->bands : machine_bands();
+    word rows = rows_for_bands(j, c);
+    int lanes = lanes_of(j), bands = j->bands ? j->bands : machine_bands();
     while (bands > 1 && NUM_ARRAYS * array_length(j->width, bands) * sizeof(word) > MAX_SCRATCH)
         bands /= 2;
     if (rows > (word)bands * j->key_interval)
         rows = (word)bands * j->key_interval;
     if (rows <= j->key_interval)
         return 1;
-    word along = rows * ((words + lanes - 1) / lanes) * (lanes > 1 ? 2 : 1);
-    return j->bands || along >= j->key_interval * words ? bands : 1;
+    word along = rows * vectors_along(j, lanes) * (lanes > 1 ? 2 : 1);
+    return j->bands || along >= j->key_interval * words_of(j) ? bands : 1;
 }
 
 /* A key row has one set, and its cells keep what its own coins say; if all drop, the last of the scan, column 0, is kept. */
