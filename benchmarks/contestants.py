@@ -28,13 +28,13 @@ TEXTBOOK_C = "textbook row in C"
 
 
 class Kernel:
-    """The C kernel with nothing around it, from row 0 on, at even coins; `lanes` 0 means the machine's best."""
+    """The C kernel with nothing around it, from row 0 on, at even coins; 0 lanes or bands mean the machine's best."""
 
-    def __init__(self, *, key_interval: int = 0, lanes: int = 0) -> None:
+    def __init__(self, *, key_interval: int = 0, lanes: int = 0, bands: int = 0) -> None:
         self.state = bytearray(3 * row_bytes(WIDTH))
         self.next_row = 0
         self._carve = c_kernel().carve
-        self._rest = (SEED, coins.EVEN, coins.EVEN, 0, 0, key_interval, kernel.NO_LAST_ROW, lanes)
+        self._rest = (SEED, coins.EVEN, coins.EVEN, 0, 0, key_interval, kernel.NO_LAST_ROW, lanes, bands)
 
     def carve(self, east: Plane, south: Plane) -> None:
         """Fill two planes with the next rows."""
@@ -56,23 +56,23 @@ def textbook_c(rows: int) -> Contestant:
     return Contestant(TEXTBOOK_C, cells_by(filling(CTextbook(WIDTH, SEED), rows), rows))
 
 
-def filling(source: CTextbook | Kernel, rows: int) -> Callable[[], None]:
-    """Return the work of carving `rows` rows into the same planes."""
-    east, south = (np.empty((ROWS_AT_ONCE, row_bytes(WIDTH)), np.uint8) for _ in range(2))
+def filling(source: CTextbook | Kernel, rows: int, at_once: int = ROWS_AT_ONCE) -> Callable[[], None]:
+    """Return the work of carving `rows` rows into the same planes, `at_once` at a time."""
+    east, south = (np.empty((at_once, row_bytes(WIDTH)), np.uint8) for _ in range(2))
 
     def work() -> None:
-        for _ in range(rows // ROWS_AT_ONCE):
+        for _ in range(rows // at_once):
             source.carve(east, south)
 
     return work
 
 
-def reading(stream: EllerStream, rows: int) -> Callable[[], None]:
-    """Return the work of reading `rows` rows from a stream."""
+def reading(stream: EllerStream, rows: int, at_once: int = ROWS_AT_ONCE) -> Callable[[], None]:
+    """Return the work of reading `rows` rows from a stream, `at_once` at a time."""
 
     def work() -> None:
-        for _ in range(rows // ROWS_AT_ONCE):
-            stream.read(ROWS_AT_ONCE)
+        for _ in range(rows // at_once):
+            stream.read(at_once)
 
     return work
 

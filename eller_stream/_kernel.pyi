@@ -1,5 +1,6 @@
 from .kernel import Carver
 
 LANES: int
+BANDS: int
 
 carve: Carver

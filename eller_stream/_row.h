@@ -1,18 +1,35 @@
-/* The row step in big words: one text, compiled once for each kind of machine.
- *
- * A row is cut into big words of LANES * 64 columns, and everything here is written in a handful of
- * operations on them, which the including file gives for its LANES (1: a plain uint64_t; 4, 8: a vector):
- *
- *   big, big_load, big_store, big_fill, big_any
- *   big_reversed(x)             the columns from right to left
- *   big_prefix_xor(x, &carry)   for each bit the parity up to and with it; the carry is the parity so far
- *   big_add(a, b, &carry)       the sum as one number of LANES * 64 bits, carry in and out
+/* The row step in big words: one text, compiled once for each kind of big word (_words.h has them).
  *
  * The theory stands at the head of _step.py: the state is two bits a cell, the boundaries of a row are
  * balanced brackets, and the first closed boundary of a gap (the first kept cell of a set) is where a token
  * stops that the carry of one addition takes along, one addition for each depth. There the row is
  * one integer; here it is many words, so each sweep takes along from word to word what the integer had in itself: the
  * parity of each bit plane of the depth counter, and the token of each depth that is still on its way.
+ *
+ * The last closed boundary of a gap is the first one from the other side, so a row has two sweeps for its
+ * boundaries and two for its cells, one each way; a sweep from the right runs in mirrored words. The depths are the
+ * same seen from either side. So they are counted once for both sweeps, from the left, and a mirrored
+ * sweep mirrors the planes: that is much less work than to count again.
+ *
+ * A big word is LANES 64-bit words, and everything here is written in a handful of operations on them, which the
+ * including file gives. The words to its left and right, in the same row, stand STEP words away: 1 if the vector lies
+ * along the row, LANES if each lane is a row of its own.
+ *
+ *   KIND, LANES, STEP, TARGET   a name for what is made here, and the function attribute of the machine
+ *   big, big_load, big_store, big_fill, big_any
+ *   big_reversed(x)             the columns from right to left
+ *
+ * and, along the row:
+ *
+ *   big_carry, carry_any        what a carry is between big words
+ *   big_lanes(x)                1 if x is not 0
+ *   big_prefix_xor(x, &carry)   for each bit the parity up to and with it; the carry is the parity so far
+ *   big_add(a, b, &carry)       the sum as one number of LANES * 64 bits, carry in and out
+ *
+ * or, where each lane is a row of its own and so has carries of its own:
+ *
+ *   big_signed                  the vector with signed words
+ *   big_prefix(x)               big_prefix_xor of each word, without a carry
  *
  * The arrays of a row_state have GUARD words before and behind them, so that a neighbour can always be read.
  * Bits behind the last column are 0 in the state and in the coins; where a sweep sets them they are masked off.
@@ -21,175 +38,250 @@
 #define INLINE static INLINE_HINT TARGET
 #define GLUE_(a, b) a##b
 #define GLUE(a, b) GLUE_(a, b)
-#define NAME(name) GLUE(name##_, LANES)
+#define NAME(name) GLUE(name##_, KIND)
+
+#if STEP > 1
+
+/* ---- the carries of rows side by side ---------------------------------------------------------- */
+
+#define big_carry big
+#define carry_any big_any
+#define big_lanes NAME(lanes)
+#define big_prefix_xor NAME(prefix_xor)
+#define IDLE big_fill(~(word)0)
+
+INLINE unsigned NAME(lanes)(big x) /* bit i: lane i is not 0 */
+{
+    unsigned lanes = 0;
+    for (int i = 0; i < LANES; i++)
+        lanes |= (unsigned)(x[i] != 0) << i;
+    return lanes;
+}
+
+INLINE big NAME(prefix_xor)(big x, big *parity) /* the parity so far is all ones or 0 in each lane */
+{
+    x = big_prefix(x) ^ *parity;
+    *parity = (big)((big_signed)x >> 63);
+    return x;
+}
+
+/* As below. What is handed on is all ones where no token is on its way, and 0 where one is: so tokens - halts + idle
+ * is ~halts + tokens, and one more for a token that arrives. */
+INLINE big NAME(run)(big tokens, big halts, big *idle)
+{
+    big sum = tokens - halts + *idle;
+    *idle = (big)((big_signed)(halts | (sum & ~tokens)) >> 63); /* but where the topmost bit hands a carry on */
+    return sum & halts;
+}
+
+#else
+
+#define IDLE 0
+
+/* Where tokens stop that run to the next of the halts: the carry of an addition takes them through all other bits.
+ * No token is a halt itself. What is handed on is the token that is still on its way. */
+INLINE big NAME(run)(big tokens, big halts, unsigned *carry) { return big_add(~halts, tokens, carry) & halts; }
+
+#endif
 
 typedef struct {
-    unsigned parity[PLANES]; /* the depth counter where the next big word begins, bit by bit */
-    unsigned moving;         /* bit d is set while a token of depth d is on its way */
-    big too_deep;            /* not 0: the counter has overflown, and nothing it said can be trusted */
+    big_carry moving[DEPTHS]; /* whether a token of each depth is on its way where the next big word begins */
 } NAME(sweep);
+
+INLINE NAME(sweep) NAME(begin)(void)
+{
+    NAME(sweep) s;
+    for (int depth = 0; depth < DEPTHS; depth++)
+        s.moving[depth] = IDLE;
+    return s;
+}
 
 typedef struct {
     big falls, third, even; /* whether a dead end is braided, and which way */
 } NAME(braid_coins);
 
-/* ---- depths and tokens ---------------------------------------------------------------------- */
-
-/* Depth before each boundary, as bit planes; on rings, an open counts as inside its own gap. */
-INLINE void NAME(depth_planes)(NAME(sweep) *s, big opens, big closes, int rings, big planes[PLANES])
-{
-    big toggles = opens | closes;
-    for (int k = 0; k < PLANES; k++) {
-        big before = big_prefix_xor(toggles, &s->parity[k]) ^ toggles;
-        planes[k] = rings ? before ^ (toggles & opens) : before;
-        toggles &= ~(before ^ opens); /* ups carry from 1, downs borrow from 0 */
-    }
-    s->too_deep |= toggles;
-}
-
-INLINE big NAME(at_depth)(const big planes[PLANES], int depth)
-{
-    big here = depth & 1 ? planes[0] : ~planes[0];
-    for (int k = 1; k < PLANES; k++)
-        here &= depth >> k & 1 ? planes[k] : ~planes[k];
-    return here;
-}
-
-/* Each token runs to the next stop of its own depth; tokens and stops have no bit in common. */
-INLINE big NAME(ripples)(NAME(sweep) *s, const big planes[PLANES], big tokens, big stops, int lowest)
-{
-    big found = big_fill(0);
-    UNROLL
-    for (int depth = lowest; depth < DEPTHS; depth++) {
-        if (!(s->moving >> depth) && !big_any(tokens))
-            break;
-        big here = NAME(at_depth)(planes, depth), free = ~(stops & here);
-        unsigned carry = s->moving >> depth & 1;
-        found |= big_add(free, tokens & here, &carry) & ~free;
-        s->moving = (s->moving & ~(1u << depth)) | carry << depth;
-        tokens &= ~here;
-    }
-    return found;
-}
-
-/* First boundary of each gap that is not joined (its close always counts), of boundaries n and q. */
-INLINE big NAME(first_closed)(NAME(sweep) *s, big n, big q, big joined)
-{
-    big opens = n & ~q, closes = q & ~n, planes[PLANES];
-    NAME(depth_planes)(s, opens, closes, 1, planes);
-    return (opens & ~joined) | NAME(ripples)(s, planes, opens & joined, ~(n | (joined & ~q)), 1);
-}
-
-/* First kept cell of each set (its last cell always counts): has_next and has_prev of the cells, q ahead of them. */
-INLINE big NAME(first_kept)(NAME(sweep) *s, big next, big prev, big q, big dropped)
-{
-    big planes[PLANES], stops = ~(dropped & next);
-    NAME(depth_planes)(s, next & ~q, q & ~next, 0, planes);
-    return (~prev & stops) | NAME(ripples)(s, planes, ~prev & ~stops, stops, 0);
-}
-
 /* ---- the row's words ------------------------------------------------------------------------- */
 
 INLINE big NAME(from_left)(const word *x, int i) /* bit c: what x says of column c - 1 */
 {
-    return big_load(x + i) << 1 | big_load(x + i - 1) >> 63;
+    return big_load(x + i) << 1 | big_load(x + i - STEP) >> 63;
 }
 
 INLINE big NAME(from_right)(const word *x, int i) /* bit c: what x says of column c + 1 */
 {
-    return big_load(x + i) >> 1 | big_load(x + i + 1) << 63;
-}
-
-/* The closed boundaries that a sweep from the left, or with mirror from the right, finds first. */
-INLINE big NAME(closed_sweep)(const row_state *r, NAME(sweep) *s, int mirror, int i, big joined)
-{
-    big n = big_load(r->has_next + i), q = NAME(from_right)(r->has_prev, i);
-    if (mirror)
-        return big_reversed(NAME(first_closed)(s, big_reversed(q), big_reversed(n), big_reversed(joined)));
-    return NAME(first_closed)(s, n, q, joined);
-}
-
-/* The kept cells likewise. The boundary ahead of a mirrored cell is the one on its left. */
-INLINE big NAME(kept_sweep)(const row_state *r, NAME(sweep) *s, int mirror, int i, big dropped)
-{
-    big n = big_load(r->n + i), p = NAME(from_left)(r->q, i), found;
-    if (mirror)
-        found = big_reversed(NAME(first_kept)(s, big_reversed(p), big_reversed(n),
-                                              big_reversed(NAME(from_left)(r->n, i)), big_reversed(dropped)));
-    else
-        found = NAME(first_kept)(s, n, p, big_load(r->q + i), dropped);
-    return found & big_load(r->cells + i);
+    return big_load(x + i) >> 1 | big_load(x + i + STEP) << 63;
 }
 
 /* Run the body with i at each big word, from the left or, backwards, from the right. */
 #define EACH_BIG(i, backwards) \
     for (int step_ = (backwards) ? -LANES : LANES, i = (backwards) ? r->padded - LANES : 0; i >= 0 && i < r->padded; i += step_)
 
+/* ---- depths ----------------------------------------------------------------------------------- */
+
+/* Count the brackets of big word i, one bit plane after the other; on rings, an open counts as inside its own gap.
+ * The highest plane is made where something toggles it only: in most rows nothing does. Returns what overflows. */
+INLINE big NAME(depth_planes)(row_state *r, big_carry parity[PLANES], big opens, big closes, int rings, int i)
+{
+    big toggles = opens | closes;
+    for (int k = 0; k < PLANES; k++) {
+        big before = big_fill(0);
+        if (k < PLANES - 1 || big_any(toggles) || carry_any(parity[k])) {
+            before = big_prefix_xor(toggles, &parity[k]) ^ toggles;
+            big_store(r->planes[k] + i, rings ? before ^ (toggles & opens) : before);
+            toggles &= ~(before ^ opens); /* ups carry from 1, downs borrow from 0 */
+        } else {
+            big_store(r->planes[k] + i, before);
+        }
+    }
+    return toggles;
+}
+
+INLINE big NAME(ring_depths)(row_state *r)
+{
+    big_carry parity[PLANES] = {0};
+    big too_deep = big_fill(0);
+    EACH_BIG(i, 0) {
+        big n = big_load(r->has_next + i), q = NAME(from_right)(r->has_prev, i);
+        big_store(r->q + i, q);
+        too_deep |= NAME(depth_planes)(r, parity, n & ~q, q & ~n, 1, i);
+    }
+    return too_deep;
+}
+
+INLINE big NAME(cell_depths)(row_state *r)
+{
+    big_carry parity[PLANES] = {0};
+    big too_deep = big_fill(0);
+    EACH_BIG(i, 0) {
+        big n = big_load(r->n + i), q = big_load(r->q + i);
+        too_deep |= NAME(depth_planes)(r, parity, n & ~q, q & ~n, 0, i);
+    }
+    return too_deep;
+}
+
+/* ---- tokens ------------------------------------------------------------------------------------ */
+
+/* Half of the depths: those whose highest plane is 0, or 1. */
+INLINE big NAME(half_ripples)(NAME(sweep) *s, const big planes[PLANES], big tokens, big stops, int lowest, int base)
+{
+    big found = big_fill(0);
+    UNROLL
+    for (int depth = lowest; depth < DEPTHS / 2; depth++) {
+        big here = big_fill(~(word)0);
+        for (int k = 0; k < PLANES - 1; k++)
+            here &= depth >> k & 1 ? planes[k] : ~planes[k];
+        found |= NAME(run)(tokens & here, stops & here, &s->moving[base + depth]);
+    }
+    return found;
+}
+
+/* Each token runs to the next stop of its own depth; tokens and stops have no bit in common. */
+INLINE big NAME(ripples)(const row_state *r, NAME(sweep) *s, int mirror, big tokens, big stops, int lowest, int i)
+{
+    big planes[PLANES], found;
+    if (mirror)
+        tokens = big_reversed(tokens), stops = big_reversed(stops);
+    for (int k = 0; k < PLANES - 1; k++)
+        planes[k] = mirror ? big_reversed(big_load(r->planes[k] + i)) : big_load(r->planes[k] + i);
+    big top = big_load(r->planes[PLANES - 1] + i);
+    if (big_any(top)) {
+        if (mirror)
+            top = big_reversed(top);
+        found = NAME(half_ripples)(s, planes, tokens & top, stops & top, 0, DEPTHS / 2);
+        found |= NAME(half_ripples)(s, planes, tokens & ~top, stops & ~top, lowest, 0);
+    } else {
+        found = NAME(half_ripples)(s, planes, tokens, stops, lowest, 0);
+    }
+    return mirror ? big_reversed(found) : found;
+}
+
+/* First boundary of each gap that is not joined (its close always counts). */
+INLINE big NAME(first_closed)(const row_state *r, NAME(sweep) *s, int mirror, big n, big q, big joined, int i)
+{
+    if (mirror) {
+        big x = n;
+        n = q, q = x;
+    }
+    big opens = n & ~q;
+    return (opens & ~joined) | NAME(ripples)(r, s, mirror, opens & joined, ~(n | (joined & ~q)), 1, i);
+}
+
+/* First kept cell of each set (its last cell always counts). */
+INLINE big NAME(first_kept)(const row_state *r, NAME(sweep) *s, int mirror, big dropped, int i)
+{
+    big next = big_load(r->n + i), prev = NAME(from_left)(r->q, i);
+    if (mirror) {
+        big x = next;
+        next = prev, prev = x;
+    }
+    big stops = ~(dropped & next);
+    big found = (~prev & stops) | NAME(ripples)(r, s, mirror, ~prev & ~stops, stops, 0, i);
+    return found & big_load(r->cells + i);
+}
+
 /* ---- the four sweeps of a row ------------------------------------------------------------------ */
 
 /* Passages east, and of each ring the boundary that stays closed first in the scan's order. */
-INLINE big NAME(join_sweep)(row_state *r, int back)
+INLINE void NAME(join_sweep)(row_state *r, int back)
 {
-    NAME(sweep) s = {0};
+    NAME(sweep) s = NAME(begin)();
     EACH_BIG(i, back) {
-        big n = big_load(r->has_next + i), q = NAME(from_right)(r->has_prev, i), joins = big_load(r->joins + i);
-        big first = NAME(closed_sweep)(r, &s, back, i, joins);
+        big n = big_load(r->has_next + i), q = big_load(r->q + i), joins = big_load(r->joins + i);
+        big first = NAME(first_closed)(r, &s, back, n, q, joins, i);
         big_store(r->first + i, first);
         big_store(r->east + i, joins & ~(n & q) & ~(first & (back ? n & ~q : q & ~n)));
     }
-    return s.too_deep;
 }
 
 /* The one that stays closed last is the first one from the other side; then the boundaries' new n and q. */
-INLINE big NAME(rejoin_sweep)(row_state *r, int back, int merging)
+INLINE void NAME(rejoin_sweep)(row_state *r, int back, int merging)
 {
-    NAME(sweep) s = {0};
+    NAME(sweep) s = NAME(begin)();
     EACH_BIG(i, !back) {
-        big n = big_load(r->has_next + i), q = NAME(from_right)(r->has_prev, i), same = n & q;
+        big n = big_load(r->has_next + i), q = big_load(r->q + i), same = n & q;
         big east = big_load(r->east + i), first = big_load(r->first + i);
-        big last = NAME(closed_sweep)(r, &s, !back, i, east);
+        big last = NAME(first_closed)(r, &s, !back, n, q, east, i);
         if (merging)
             east = big_load(r->boundaries + i) & ~(same | last), first = last;
         big_store(r->east + i, east);
         big_store(r->n + i, east | same | (back ? last : first));
         big_store(r->q + i, east | same | (back ? first : last));
     }
-    return s.too_deep;
 }
 
 /* Passages south; a kept cell that is not the first of its set has another one behind it in the scan. */
-INLINE big NAME(keep_sweep)(row_state *r, int back)
+INLINE void NAME(keep_sweep)(row_state *r, int back)
 {
-    NAME(sweep) s = {0};
+    NAME(sweep) s = NAME(begin)();
     word *behind = back ? r->next_after : r->prev_after;
     EACH_BIG(i, back) {
         big cells = big_load(r->cells + i), dropped = cells & ~big_load(r->keeps + i);
-        big first = NAME(kept_sweep)(r, &s, back, i, dropped), south = (cells & ~dropped) | first;
+        big first = NAME(first_kept)(r, &s, back, dropped, i), south = (cells & ~dropped) | first;
         big_store(r->south + i, south);
         big_store(behind + i, south & ~first);
     }
-    return s.too_deep;
 }
 
-INLINE big NAME(rekeep_sweep)(row_state *r, int back)
+INLINE void NAME(rekeep_sweep)(row_state *r, int back)
 {
-    NAME(sweep) s = {0};
+    NAME(sweep) s = NAME(begin)();
     word *ahead = back ? r->prev_after : r->next_after;
     EACH_BIG(i, !back) {
         big south = big_load(r->south + i), dropped = big_load(r->cells + i) & ~south;
-        big_store(ahead + i, south & ~NAME(kept_sweep)(r, &s, !back, i, dropped));
+        big_store(ahead + i, south & ~NAME(first_kept)(r, &s, !back, dropped, i));
     }
-    return s.too_deep;
 }
 
-/* Carve one row from its coins; false where it nests deeper than the planes count, with the state as it was. */
-INLINE int NAME(sweep_row)(row_state *r, int back, int merging)
+/* Carve one row from its coins; not 0 where it nests deeper than the planes count. */
+INLINE big NAME(sweep_row)(row_state *r, int back, int merging)
 {
-    big too_deep = NAME(join_sweep)(r, back);
-    too_deep |= NAME(rejoin_sweep)(r, back, merging);
-    too_deep |= NAME(keep_sweep)(r, back);
-    too_deep |= NAME(rekeep_sweep)(r, back);
-    return !big_any(too_deep);
+    big too_deep = NAME(ring_depths)(r);
+    NAME(join_sweep)(r, back);
+    NAME(rejoin_sweep)(r, back, merging);
+    too_deep |= NAME(cell_depths)(r);
+    NAME(keep_sweep)(r, back);
+    NAME(rekeep_sweep)(r, back);
+    return too_deep;
 }
 
 /* ---- coins -------------------------------------------------------------------------------------- */
@@ -201,7 +293,10 @@ INLINE big NAME(mix)(big z)
     return z ^ z >> 31;
 }
 
-/* Coins of the words whose offsets (word number + 1, times GOLDEN) are given. */
+/* Coins of the words whose offsets (word number + 1, times GOLDEN) are given.
+ *
+ * (From the highest bit down one could stop where every column is decided, after two words in three; but the words do not
+ * wait for one another, and a branch that cannot be foretold costs more than the rest of them.) */
 INLINE big NAME(toss)(const coin *c, big offsets)
 {
     if (c->n == ALWAYS)
@@ -216,7 +311,7 @@ INLINE big NAME(toss)(const coin *c, big offsets)
 
 INLINE big NAME(offsets)(const row_state *r, word row, int i)
 {
-    return big_fill((row * (word)r->words + (word)i) * GOLDEN) + big_load(r->lane_offsets);
+    return big_fill((row * (word)r->words + (word)(i / STEP)) * GOLDEN) + big_load(r->offsets);
 }
 
 INLINE void NAME(toss_row)(row_state *r, const coins *c, word row)
@@ -272,12 +367,14 @@ INLINE void NAME(loop_row)(row_state *r, const coins *c, word row, int last)
 
 /* ---- rows ----------------------------------------------------------------------------------------- */
 
-INLINE void NAME(carve_row)(row_state *r, const coins *c, word row, int merging, int last)
+TARGET static void NAME(carve_row)(row_state *r, const coins *c, word row, int merging, int last)
 {
     NAME(toss_row)(r, c, row);
     int back = row & 1;
-    if (!(back ? NAME(sweep_row)(r, 1, merging) : NAME(sweep_row)(r, 0, merging)))
-        linked_list_row(r, back, merging);
+    unsigned deep = big_lanes(back ? NAME(sweep_row)(r, 1, merging) : NAME(sweep_row)(r, 0, merging));
+    for (int lane = 0; deep >> lane; lane++)
+        if (deep >> lane & 1)
+            linked_list_row(r, lane, back, merging);
     end_row(r, last);
     if (c->braid.n)
         NAME(braid_row)(r, c, row, !merging);
@@ -286,19 +383,26 @@ INLINE void NAME(carve_row)(row_state *r, const coins *c, word row, int merging,
         NAME(loop_row)(r, c, row, last);
 }
 
-TARGET static void NAME(carve_rows)(row_state *r, const job *j)
-{
-    for (size_t i = 0; i < j->rows; i++) {
-        word row = j->row + i;
-        int last = row == j->last_row, merging = last || (j->key_interval && (row + 1) % j->key_interval == 0);
-        NAME(carve_row)(r, &j->coins, row, merging, last);
-        store_plane(j->east + i * r->row_bytes, r->east, r->row_bytes);
-        store_plane(j->south + i * r->row_bytes, r->south, r->row_bytes);
-    }
-}
-
 #undef EACH_BIG
 #undef INLINE
 #undef NAME
 #undef GLUE
 #undef GLUE_
+#undef KIND
+#undef LANES
+#undef STEP
+#undef TARGET
+#undef big
+#undef big_carry
+#undef big_signed
+#undef carry_any
+#undef big_load
+#undef big_store
+#undef big_fill
+#undef big_any
+#undef big_lanes
+#undef big_reversed
+#undef big_prefix
+#undef big_prefix_xor
+#undef big_add
+#undef IDLE

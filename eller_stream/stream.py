@@ -37,6 +37,7 @@ MAX_ROWS_AHEAD = 256
 MAX_CELLS_AHEAD = 2**18
 MAX_SEEK_CELLS = 2**34
 _CELLS_AT_ONCE = 2**26
+_CELLS_A_CALL = 2**28  # of the kernel: room for bands side by side, and signals wait no longer than a second or so
 
 
 class RowStream(Protocol):
@@ -331,7 +332,7 @@ class EllerStream(StateStream):
         last_row = kernel.NO_LAST_ROW if self._end is None else self._end - 1
         while done < len(east):
             first = row + done
-            stop = min(len(east), done + max(1, _CELLS_AT_ONCE // spec.width))
+            stop = min(len(east), done + max(1, _CELLS_A_CALL // spec.width))
             changes = (schedule.changes_after(first) for schedule in (self._p_east, self._p_south, spec.loops))
             stop = min([stop, *(change - row for change in changes if change is not None)])
             kernel.carve(

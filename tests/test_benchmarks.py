@@ -132,7 +132,7 @@ def test_a_run_prints_a_table_and_keeps_a_record(needs_c, tmp_path):
     assert (record["quick"], record["backend"], list(record["jobs"])) == (True, "c", ["read"])
     job = record["jobs"]["read"]
     assert set(job) == {"title", "settings", "figures", "samples"}
-    assert {figure["target"] for figure in job["figures"]} == {6.0, 0.5, None}
+    assert {figure["target"] for figure in job["figures"]} - {18.0, 30.0} == {6.0, 0.5, None}  # by the machine
     for samples in job["samples"]:
         assert samples["unit"] == "million cells/s"
         assert len(samples["values"]) == 5

@@ -15,7 +15,12 @@ CARVERS = [f"bands/{name}" for name in ("_carvers", "_dfs", "_prim", "_wilson", 
 EXTENSIONS = {"_kernel": ["_kernel"], "_verify": ["_verify", "_spans"], "_solve": ["_solve"], "bands/_carvers": CARVERS}
 C_FILES = [source for sources in EXTENSIONS.values() for source in sources]
 SANITIZERS = ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-KERNEL_TESTS = ("tests/test_step.py", "-k", "(both_backends or harm_nothing or buffers) and not python")
+KERNEL_TESTS = (
+    "tests/test_step.py",
+    "tests/test_lanes.py",
+    "-k",
+    "(both_backends or harm_nothing or buffers or side_by_side) and not python",
+)
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +123,14 @@ def test_the_sanitizers_find_nothing(compiler, tmp_path):
     for file in ("test_verify", "test_solve", "test_measure"):
         passes(folder, f"tests/{file}.py", "-k", "(both_backends or fit or edges) and not python", **watched)
     passes(folder, "tests/test_band_algorithms.py", "-k", "carvers_in_c", **watched)
+
+
+def test_the_thread_sanitizer_finds_nothing(compiler, tmp_path):
+    """Streams on threads of their own, in one process."""
+    library = run(compiler, "-print-file-name=libtsan.so").stdout.strip()
+    watched = {"LD_PRELOAD": library, "TSAN_OPTIONS": "halt_on_error=1:exitcode=66"}
+    folder = built(compiler, tmp_path, ["-O1", "-g", "-fsanitize=thread"])
+    passes(folder, "tests/test_lanes.py", "-k", "threads", **watched)
 
 
 @pytest.mark.parametrize("name", C_FILES)

@@ -39,6 +39,7 @@ from eller_stream import _step, coins, kernel
 from eller_stream.partition import levels
 from eller_stream.spec import MazeSpec, Probability, Schedule
 
+ONE_BAND = 1  # at a time: test_lanes.py has the others
 EVERY_WIDTH = st.one_of(st.sampled_from(EDGE_WIDTHS), st.integers(1, 140))
 ROWS = st.one_of(
     st.integers(0, 300),
@@ -72,7 +73,7 @@ def lanes_of_this_machine():
 def variants(backend):
     """Return each way to carve rows on a backend: the carver and its further arguments."""
     lanes = lanes_of_this_machine() if backend == "c" else []
-    return [(kernel.carve, ()), *((kernel.carve, (number,)) for number in lanes)]
+    return [(kernel.carve, ()), *((kernel.carve, (number, ONE_BAND)) for number in lanes)]
 
 
 # ---- one step --------------------------------------------------------------------------------
@@ -220,10 +221,10 @@ def test_both_backends_carve_the_same_rows(spec, row, rows, last, labels, reques
     needs_c(request)
     labels = labels_of_choices([*labels, *labels][: spec.width])
     state = state_bytes(labels, [bool(label % 3) for label in labels])
-    expected = carved(_step.carve, spec, row=row, rows=rows, state=state, last_row=row + last)
+    asked = {"row": row, "rows": rows, "state": state, "last_row": row + last}
+    expected = carved(_step.carve, spec, **asked)
     for lanes in lanes_of_this_machine():
-        made = carved(kernel.carver("c"), spec, row=row, rows=rows, state=state, last_row=row + last, more=(lanes,))
-        assert made == expected
+        assert carved(kernel.carver("c"), spec, **asked, more=(lanes, ONE_BAND)) == expected
 
 
 @given(spec=wide_specs(), row=ROWS, cuts=st.lists(st.integers(0, 20), max_size=4))

@@ -116,6 +116,7 @@ def test_a_read_is_carved_in_stretches(backend, monkeypatch, cells):
     spec = MazeSpec(19, seed=3, key_interval=6, p_east=[(0, 0.5), (5, 0.25)], loops=0.1)
     expected = whole(spec, 40)
     monkeypatch.setattr(stream_module, "_CELLS_AT_ONCE", cells)
+    monkeypatch.setattr(stream_module, "_CELLS_A_CALL", cells)
     assert whole(spec, 40) == expected
     stream = EllerStream.from_spec(spec)
     stream.seek(29)
