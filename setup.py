@@ -5,6 +5,7 @@ the package is installed with its Python kernel alone.
 """
 
 import os
+import platform
 import sys
 
 from setuptools import Extension, setup
@@ -17,6 +18,8 @@ if WANTED not in ("", "yes", "no"):
 EXTENSIONS = ["_kernel", "_verify", "_solve"]
 MSVC = sys.platform == "win32"
 FLAGS = ["/O2", "/std:c11", "/fp:precise"] if MSVC else ["-O3", "-std=c11", "-ffp-contract=off", "-Wall", "-Wextra"]
+if not MSVC and sys.maxsize < 2**32 and platform.machine() in {"i386", "i486", "i586", "i686", "x86_64"}:
+    FLAGS += ["-msse2", "-mfpmath=sse"]  # doubles are rounded to 64 bits after each operation, as everywhere
 
 
 class StableWheel(bdist_wheel):

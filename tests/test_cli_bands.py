@@ -61,7 +61,10 @@ def test_a_map_as_text(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--algorithm", "kruskal"], "algorithm is one of eller, dfs, prim, wilson, random_walk, not 'kruskal'"),
+        (
+            ["--algorithm", "kruskal"],
+            "one of eller, dfs, prim, wilson, random_walk, uniform, not 'kruskal'",
+        ),
         (["--algorithm", "wilson", "--doors", "2"], "wilson has the options band, loops, braid, not 'doors'"),
         (["--band", "8"], "eller has the options p_east, p_south, key_interval, loops, braid, not 'band'"),
         (["--algorithm", "dfs", "--p-east", "0.5"], "dfs has the options band, .*, not 'p_east'"),

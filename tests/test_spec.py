@@ -115,7 +115,7 @@ def test_numpy_integers_are_taken_as_integers(kind):
 
 def test_the_algorithm_is_a_known_one():
     for algorithm in ("Eller", "kruskal", "", None, 3, ["eller"]):
-        refused("algorithm is one of eller, dfs, prim, wilson, random_walk, not", algorithm=algorithm)
+        refused("algorithm is one of eller, dfs, prim, wilson, random_walk, uniform, not", algorithm=algorithm)
     assert MazeSpec(5, seed=1, algorithm="eller") == MazeSpec(5, seed=1)
 
 
