@@ -106,6 +106,14 @@ class Schedule:
 ScheduleLike: TypeAlias = Number | Probability | Schedule | Iterable[tuple[int, Number]]
 
 
+def written_schedule(text: str) -> float | list[tuple[int, float]]:
+    """Return a number, or the pairs of a schedule written 0:0.5,1000:0.6; ValueError for a text that is neither."""
+    if ":" not in text:
+        return float(text)
+    pairs = [pair.split(":") for pair in text.split(",")]
+    return [(int(row), float(p)) for row, p in pairs]
+
+
 def in_range(name: str, value: object, low: int, high: int) -> int:
     """Return an integer of any kind as int; SpecError if it is none, or not from `low` to `high`."""
     number = integer(name, value)

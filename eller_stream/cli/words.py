@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from ..chance import written_schedule
 from ..errors import NetError
 from ..spec import ALGORITHMS, OPTIONS, MazeSpec, seed_from_text
 from .say import WRONG_USE, MissingExtraError, UsageError, say
@@ -106,10 +107,7 @@ def two_numbers(text: str) -> tuple[int, int]:
 def schedule(text: str) -> float | list[tuple[int, float]]:
     """Return a probability, or the schedule written 0:0.5,1000:0.6."""
     try:
-        if ":" not in text:
-            return float(text)
-        pairs = [pair.split(":") for pair in text.split(",")]
-        return [(int(row), float(p)) for row, p in pairs]
+        return written_schedule(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"a number, or row:number,row:number..., not {text!a}") from None
 

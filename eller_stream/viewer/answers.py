@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from ..chance import written_schedule
 from ..errors import SolveError, SpecError
 from ..net.sources import FileSource, StreamSource
 from ..solve import MazeRows, shortest_path, tree_path
@@ -60,10 +61,7 @@ def _whole(name: str, text: str) -> int:
 def _chance(name: str, text: str) -> float | list[tuple[int, float]]:
     """Return a probability, or the schedule written 0:0.5,1000:0.6."""
     try:
-        if ":" not in text:
-            return float(text)
-        pairs = [pair.split(":") for pair in text.split(",")]
-        return [(int(row), float(p)) for row, p in pairs]
+        return written_schedule(text)
     except ValueError:
         raise SpecError(f"{name} is a number from 0 to 1, or row:number,row:number..., not {shown(text)}") from None
 
