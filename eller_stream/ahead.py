@@ -4,7 +4,7 @@ The rows are cut into *groups*, which begin below key rows or with a band, so th
 a stream of its own. The groups are handed out in their order, and only so many are carved ahead. So the rows, the state
 between them and the end are those of the stream that is wrapped; it is a fast path and nothing else.
 
-Memory: at most twice as many groups as workers, each of about 4 MiB, or of one key interval or band where that is
+Memory: at most twice as many groups as workers, each of about 2 MiB, or of one key interval or band where that is
 more.
 """
 
@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Self
 from .block import Block, Row, joined, row_bytes
 from .parallel import in_order, worker_count
 from .spec import MAX_ROW
-from .stream import check_divisible, row_number
+from .stream import EllerStream, check_divisible, row_number
 
 if TYPE_CHECKING:
     from .spec import MazeSpec
     from .stream import RowStream
 
-_GROUP_BYTES = 2**22
+_GROUP_BYTES = 2**21
 
 
 class AheadStream:
@@ -143,10 +143,20 @@ def ahead(stream: RowStream, workers: int) -> RowStream:
 
 
 def group_rows(spec: MazeSpec) -> int:
-    """Return the rows of a group: key intervals or bands, a power of two of them, of about 4 MiB together."""
+    """Return the rows of a group: key intervals or bands, a power of two of them, of about 2 MiB together."""
     step = spec.key_interval or spec.band or 1
     fitting = max(_GROUP_BYTES // (2 * row_bytes(spec.width) * step), 1)
     return step << fitting.bit_length() - 1
+
+
+def rows_at_once(stream: RowStream) -> int:
+    """Return how many rows of a stream are worth taking at a time.
+
+    A group where many bands are carved side by side, which is faster, and find room in 2 MiB; else a single one.
+    """
+    group = group_rows(stream.spec)
+    fits = 2 * row_bytes(stream.spec.width) * group <= _GROUP_BYTES
+    return group if fits and isinstance(stream, AheadStream | EllerStream) else 1
 
 
 def _carve(stream: RowStream, row: int, rows: int) -> Block:

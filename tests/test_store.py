@@ -14,10 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eller_stream import frames
+from eller_stream.ahead import ahead
 from eller_stream.block import Block, row_bytes
 from eller_stream.errors import CutShortError, FormatError, StoreError
 from eller_stream.frames import Checkpoint, End, Header, Rows
@@ -125,6 +126,42 @@ def test_rows_are_read_frame_by_frame_and_written_without_copying():
     planes = [np.frombuffer(piece, np.uint8) for piece in pieces]
     assert any(np.shares_memory(plane, stream.block.east) for plane in planes)
     assert any(np.shares_memory(plane, stream.block.south) for plane in planes)
+
+
+def frame_by_frame(stream, rows, rows_per_frame):
+    """The bytes of a stream's rows as the format says, each frame encoded by itself."""
+    header = Header.of(stream.spec, stream.position, rows_per_frame)
+    pieces, stop = frames.encode_header(header), stream.position + rows
+    while stream.position < stop:
+        block = stream.read(min(header.rows_due(stream.position), stop - stream.position))
+        pieces += frames.encode_rows(Rows(block, block.stop == stream.height))
+    pieces += frames.encode_end(End(rows, stream.position == stream.height))
+    return b"".join(pieces)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(0, 99), max_size=9), st.integers(1, 5), st.integers(0, 9), st.booleans(), st.integers(1, 2))
+def test_frames_taken_many_at_once_are_the_same_frames(portions, rows_per_frame, first, ends, workers):
+    rows = sum(portions)
+    spec = MazeSpec(10, seed=1, key_interval=4, height=first + rows if ends and rows else None)
+    stream, plain = ahead(EllerStream.from_spec(spec), workers), EllerStream.from_spec(spec)
+    stream.seek(first)
+    plain.seek(first)
+    assert written(stream, *portions, rows_per_frame=rows_per_frame) == frame_by_frame(plain, rows, rows_per_frame)
+
+
+def test_a_stream_that_carves_bands_side_by_side_is_asked_for_many_frames():
+    asked = []
+
+    class Watched(EllerStream):
+        def read(self, rows, **options):
+            asked.append(rows)
+            return super().read(rows, **options)
+
+    writer = FrameWriter(io.BytesIO(), Watched(1000, seed=1, height=30_000))
+    writer.write(20)
+    writer.write(29_980)
+    assert asked == [20, 1004, 8192, 8192, 8192, 4096, 304]
 
 
 def test_a_maze_that_ends_tells_so():

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 HELP = "write a maze"
 MAZE_FORMAT = "emz"
-_CELLS_AT_ONCE = 2**22
+_CELLS_AT_ONCE = 2**20
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -173,8 +173,11 @@ def new_output(
 
 def _write_rows(sink: _Sink, interrupt: _Interrupt, finishes: bool) -> None:
     """Write until the rows end, or until Ctrl-C, which ends the maze with its merging row if it `finishes` it."""
+    from ..ahead import rows_at_once
+
     stream = sink.stream
-    at_once = 1 << max(1, _CELLS_AT_ONCE // stream.spec.width).bit_length() - 1  # whole frames, both powers of two
+    frames = 1 << max(4, _CELLS_AT_ONCE // stream.spec.width).bit_length() - 1  # whole ones, both are powers of two
+    at_once = max(frames, rows_at_once(stream))
     with _progress(sink) as tell:
         while not interrupt.asked and sink.write(at_once):
             tell()

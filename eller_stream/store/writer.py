@@ -1,6 +1,6 @@
 """Writing a stream's rows as frames: into anything that takes bytes (`FrameWriter`), or into a file (`MazeWriter`).
 
-Invariants. Rows are read from the stream frame by frame, so a frame is normally one block, and its planes
+Invariants. Rows are read from the stream by whole frames, one or, where it carves many at once, several; their planes
 go out as they are. A frame that is not full waits in memory until it is, or until the end: so the bytes do not
 depend on how many rows were asked for at a time. The state for a checkpoint is taken as soon as the
 stream stands where the checkpoint will, before anyone can finalize it there. After a write that failed, every
@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..ahead import ahead
+from ..ahead import ahead, rows_at_once
 from ..block import Block, joined
 from ..errors import StoreError
 from ..frames import (
@@ -51,7 +51,7 @@ _LARGE_FRAME = 2**16
 class FrameWriter:
     """Writes a stream's rows as frames: the header at once, then rows as asked for, at last the end.
 
-    A large frame is checksummed and written on a thread of its own while the next one is carved; an error of that
+    Large frames are checksummed and written on a thread of its own while the next ones are carved; an error of that
     comes out with the next full frame, of `wait` or of `finish`.
 
     out             takes the bytes; it is neither flushed nor closed
@@ -68,6 +68,7 @@ class FrameWriter:
         self.header = kept.header if kept else _header(stream.spec, stream.position, rows_per_frame)
         self._out = out
         self.stream = stream
+        self._at_once = rows_at_once(stream)
         self._next_frame = stream.position
         self._pending: list[Block] = []
         self._checkpoint: Checkpoint | None = None
@@ -104,9 +105,9 @@ class FrameWriter:
             raise StoreError(f"the number of rows to write is 0 or more, not {rows}")
         before = self._row
         while self._row < before + rows and not self._over:
-            self._write_full_frame()
+            self._write_full_frames()
             self._take(before + rows - self._row)
-            self._write_full_frame()
+            self._write_full_frames()
         return self._row - before
 
     def finish(self) -> None:
@@ -114,7 +115,7 @@ class FrameWriter:
         if self._closed:
             return
         self._check_usable()
-        self._write_frame()
+        self._write_frames()
         with self._all_or_never():
             self.wait()
             self._put(encode_end(End(self.rows, self._last)))
@@ -142,10 +143,10 @@ class FrameWriter:
             raise StoreError("the end frame is written, so nothing more can be")
 
     def _take(self, rows: int) -> None:
-        """Take one block of at most `rows` rows from the stream, up to the end of the frame."""
+        """Take one block of at most `rows` rows from the stream, up to the end of a frame."""
         if self._over:
             return
-        block = self.stream.read(min(rows, self.header.rows_due(self._row)))
+        block = self.stream.read(min(rows, self._rows_due(min(rows, self._at_once))))
         if block.start != self._row:
             raise StoreError(f"the stream gave row {block.start} where row {self._row} was expected")
         if len(block):
@@ -153,26 +154,33 @@ class FrameWriter:
         else:
             self._over = True
 
+    def _rows_due(self, most: int) -> int:
+        """Return the rows to the end of the frame and, if none of it waits, of the last frame that `most` rows fill."""
+        due = self.header.rows_due(self._row)
+        if self._pending or self.header.checkpoint_every or most <= due:
+            return due
+        return due + (most - due) // self.header.rows_per_frame * self.header.rows_per_frame
+
     def _look_at_state(self) -> None:
         """Take the state for the next frame's checkpoint, if it has one and the stream stands there."""
         if self._checkpoint is None and self.header.checkpoint_due(self._row):
             self._checkpoint = Checkpoint(self._row, self.stream.snapshot())
 
-    def _write_full_frame(self) -> None:
+    def _write_full_frames(self) -> None:
         if self._pending and (
             self._pending[-1].ends_at(self.stream.height) or self._row % self.header.rows_per_frame == 0
         ):
-            self._write_frame()
+            self._write_frames()
         if not self._over:
             self._look_at_state()
 
-    def _write_frame(self) -> None:
-        """Write the rows that wait, if any, as one frame, behind the checkpoint that is due."""
+    def _write_frames(self) -> None:
+        """Write the rows that wait, if any, as frames, behind the checkpoint that is due."""
         if not self._pending:
             return
         block = joined(self._pending)
         with self._all_or_never():
-            self._hand_over(partial(self._put_frame, self._checkpoint, block), block.nbytes)
+            self._hand_over(partial(self._put_frames, self._checkpoint, block), block.nbytes)
             self._next_frame, self._pending, self._checkpoint = block.stop, [], None
             self._over = self._last = block.ends_at(self.stream.height)
 
@@ -185,10 +193,13 @@ class FrameWriter:
             self._behind = self._behind or Behind()
             self._behind.do(job)
 
-    def _put_frame(self, checkpoint: Checkpoint | None, block: Block) -> None:
+    def _put_frames(self, checkpoint: Checkpoint | None, block: Block) -> None:
         if checkpoint is not None:
             self._put(encode_checkpoint(checkpoint))
-        self._put(encode_rows(Rows(block, block.ends_at(self.stream.height))))
+        while len(block):
+            due = self.header.rows_due(block.start)
+            frame, block = block[:due], block[due:]
+            self._put(encode_rows(Rows(frame, frame.ends_at(self.stream.height))))
 
     @contextmanager
     def _all_or_never(self) -> Iterator[None]:
