@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .stream import RowStream
 
 _GROUP_BYTES = 2**21
+_MOST_BANDS = 8  # that a kernel carves side by side
 
 
 class AheadStream:
@@ -145,18 +146,25 @@ def ahead(stream: RowStream, workers: int) -> RowStream:
 def group_rows(spec: MazeSpec) -> int:
     """Return the rows of a group: key intervals or bands, a power of two of them, of about 2 MiB together."""
     step = spec.key_interval or spec.band or 1
-    fitting = max(_GROUP_BYTES // (2 * row_bytes(spec.width) * step), 1)
-    return step << fitting.bit_length() - 1
+    return step << max(_fitting(spec.width, step), 1).bit_length() - 1
 
 
 def rows_at_once(stream: RowStream) -> int:
-    """Return how many rows of a stream are worth taking at a time.
+    """Return how many rows of a stream are worth taking at a time, in at most 2 MiB.
 
-    A group where many bands are carved side by side, which is faster, and find room in 2 MiB; else a single one.
+    More than a single one where a group is there already, or where bands are carved side by side, which is faster.
     """
-    group = group_rows(stream.spec)
-    fits = 2 * row_bytes(stream.spec.width) * group <= _GROUP_BYTES
-    return group if fits and isinstance(stream, AheadStream | EllerStream) else 1
+    spec = stream.spec
+    if isinstance(stream, AheadStream):
+        group = group_rows(spec)
+        return group if _fitting(spec.width, group) else 1
+    step = spec.key_interval if isinstance(stream, EllerStream) else 0
+    return max(step * min(_fitting(spec.width, step), _MOST_BANDS), 1) if step else 1
+
+
+def _fitting(width: int, rows: int) -> int:
+    """Return how many times so many rows find room in a group."""
+    return _GROUP_BYTES // (2 * row_bytes(width) * rows)
 
 
 def _carve(stream: RowStream, row: int, rows: int) -> Block:

@@ -23,7 +23,7 @@ from eller_stream.block import Block, row_bytes
 from eller_stream.errors import CutShortError, FormatError, StoreError
 from eller_stream.frames import Checkpoint, End, Header, Rows
 from eller_stream.spec import MazeSpec
-from eller_stream.store import FrameWriter, MazeFile, MazeWriter, PartFile, open_output, read_events, write_all
+from eller_stream.store import FrameWriter, MazeFile, MazeWriter, PartFile, flusher, open_output, read_events, write_all
 from eller_stream.store.behind import Behind
 from eller_stream.stream import EllerStream
 
@@ -618,6 +618,70 @@ def test_the_file_is_on_disk_before_it_takes_its_name_and_the_folder_after(targe
     monkeypatch.setattr(Path, "hardlink_to", watched_link)
     make_file(target)
     assert steps == ["file", "name", "folder"]
+
+
+class SlowDisk:
+    """A disk that puts nothing down until it may, and tells how often it was asked to."""
+
+    def __init__(self, monkeypatch, error=None):
+        self.asked, self.may_go_on, self.error = [], threading.Event(), error
+        monkeypatch.setattr(flusher, "EVERY", 2**16)
+        monkeypatch.setattr(flusher, "_to_disk", self.put_down)
+
+    def put_down(self, handle):
+        self.asked.append(os.fstat(handle).st_size)
+        assert self.may_go_on.wait(60)
+        if self.error:
+            raise self.error
+
+
+def test_a_file_goes_to_disk_while_it_is_written_and_nobody_waits(target, monkeypatch):
+    disk = SlowDisk(monkeypatch)
+    with PartFile(target) as file:
+        for _ in range(7):
+            write_all(file, bytes(2**15))
+        assert len(disk.asked) <= 1
+        disk.may_go_on.set()
+        file._flusher.wait()
+        write_all(file, bytes(1))
+        write_all(file, bytes(2**15))
+    assert len(disk.asked) == 2
+    assert disk.asked[0] >= 2**16
+    assert disk.asked[1] >= 7 * 2**15
+    assert target.read_bytes() == bytes(8 * 2**15 + 1)
+
+
+@pytest.mark.parametrize("more", [0, 2**17])
+def test_an_error_that_the_disk_tells_meanwhile_is_no_success(target, monkeypatch, more):
+    target.write_bytes(b"good")
+    disk = SlowDisk(monkeypatch, OSError(errno.EIO, os.strerror(errno.EIO)))
+    disk.may_go_on.set()
+
+    def write():
+        with PartFile(target, force=True) as file:
+            write_all(file, bytes(2**16))
+            assert file._flusher._idle.wait(60)
+            write_all(file, bytes(more))
+
+    with pytest.raises(OSError, match="Input/output error") as caught:
+        write()
+    assert caught.value.filename == str(part_of(target))
+    assert target.read_bytes() == b"good"
+    assert len(disk.asked) == 1
+
+
+def test_a_file_is_closed_only_when_the_disk_is_idle(target, monkeypatch):
+    disk = SlowDisk(monkeypatch)
+    file = PartFile(target)
+    write_all(file, bytes(2**16))
+    closing = threading.Thread(target=file.abandon)
+    closing.start()
+    closing.join(0.1)
+    assert closing.is_alive()
+    assert not file._file.closed
+    disk.may_go_on.set()
+    closing.join()
+    assert file._file.closed
 
 
 @posix

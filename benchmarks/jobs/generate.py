@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from eller_stream.bench import child
 from eller_stream.block import row_bytes
 
-from ..contestants import SEED, WIDTH, Kernel, c_kernel, filling
+from ..contestants import EIGHT_BANDS, SEED, WIDTH, band_kernel, c_kernel
 from ..measure import (
     LONG_ROUNDS,
     MEGABYTES,
@@ -24,7 +24,6 @@ from ..measure import (
     Options,
     Result,
     Samples,
-    millions_a_second,
     race,
     ratios,
 )
@@ -36,7 +35,7 @@ NARROW, FEW = 100, 10_000
 
 def run(options: Options) -> Result:
     c_kernel()
-    rows, many = options.pick(4_000_000, 40_000), options.pick(10_000_000, 100_000)
+    rows, many = options.pick(500, 5) * EIGHT_BANDS, options.pick(10_000_000, 100_000)
     with TemporaryDirectory() as folder:
         rates = race(_writers(Path(folder, "rate.emz"), rows), LONG_ROUNDS)
         peaks = race([_peak(Path(folder, "peak.emz"), count) for count in (FEW, many)], LONG_ROUNDS)
@@ -48,9 +47,7 @@ def _writers(file: Path, rows: int) -> list[Contestant]:
     size = rows * 2 * row_bytes(WIDTH)
     dd = ["dd", "if=/dev/zero", f"of={file}", "bs=1M", f"count={size >> 20}", "conv=fsync"]
     return [
-        Contestant(
-            "kernel alone", millions_a_second(size, filling(Kernel(key_interval=1024), rows)), MEGABYTES_A_SECOND
-        ),
+        band_kernel("kernel alone", rows),
         Contestant("dd, conv=fsync", lambda: _rate(file, child.run(*dd)), MEGABYTES_A_SECOND),
         Contestant("generate", lambda: _rate(file, generate(file, rows, WIDTH)), MEGABYTES_A_SECOND),
     ]

@@ -17,7 +17,7 @@ from eller_stream.block import row_bytes
 from eller_stream.stream import EllerStream
 from eller_stream.verify import verify
 
-from ..contestants import SEED, WIDTH, Kernel, c_kernel, filling
+from ..contestants import SEED, WIDTH, band_kernel, c_kernel
 from ..measure import (
     LONG_ROUNDS,
     MEGABYTES_A_SECOND,
@@ -44,7 +44,7 @@ KERNEL = "kernel alone, one core"
 def run(options: Options) -> Result:
     c_kernel()
     rows = options.pick(64, 2) * ROWS_AT_ONCE
-    kernel = Contestant(KERNEL, millions_a_second(rows * ROW, filling(Kernel(key_interval=1024), rows)), "MB/s")
+    kernel = band_kernel(KERNEL, rows)
     readers = [_reader(name, workers, rows) for name in COINS for workers in (1, 2)]
     readers += [_verifier(workers, rows) for workers in (1, 2)]
     with TemporaryDirectory() as folder:

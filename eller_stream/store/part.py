@@ -11,11 +11,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Self, cast
 
 from ..errors import StoreError
+from .flusher import Flusher
 from .lock import lock
 from .output import STDIO, StandardOutput, WholeOrNot, naming, write_all
 
@@ -37,7 +39,7 @@ class PartFile(WholeOrNot):
 
     def __init__(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         self._begin(Path(path), force)
-        self._file = _create(self.part, force)
+        self._use(_create(self.part, force))
 
     def _begin(self, path: Path, force: bool) -> None:
         self.path = path
@@ -45,6 +47,10 @@ class PartFile(WholeOrNot):
         self.part = self.stands_as = part_of(path)
         self._force = force
         self._complete = False
+
+    def _use(self, file: BinaryIO) -> None:
+        self._file = file
+        self._flusher = Flusher(file)
 
     @classmethod
     def reopen(cls, path: str | os.PathLike[str]) -> Self | None:
@@ -59,7 +65,7 @@ class PartFile(WholeOrNot):
         if not stands:
             return None
         file.stands_as = stands[0]
-        file._file = _open_again(stands[0])
+        file._use(_open_again(stands[0]))
         if len(stands) == 2:
             file._leave_one_name()
         file._check_it_has_one_name()
@@ -101,19 +107,24 @@ class PartFile(WholeOrNot):
         _take_name(self.path, self.part, force=False)
         self.stands_as = self.part
         if os.name == "nt":
-            self._file = _open_again(self.part)
+            self._use(_open_again(self.part))
 
     def write(self, data: bytes | memoryview, /) -> int:
         """Take bytes, and return how many of them were taken."""
-        self._check_open()
-        with naming(self.part):
-            return self._file.write(data)
+        return self._put(lambda: self._file.write(data))
 
     def write_pieces(self, pieces: list[memoryview]) -> int:
         """Take bytes of several pieces, in one call where the system can, and return how many were taken."""
+        if not hasattr(os, "writev"):
+            return self.write(pieces[0])
+        return self._put(lambda: os.writev(self._file.fileno(), pieces))
+
+    def _put(self, write: Callable[[], int]) -> int:
         self._check_open()
         with naming(self.part):
-            return os.writev(self._file.fileno(), pieces) if hasattr(os, "writev") else self._file.write(pieces[0])
+            taken = write()
+            self._flusher.wrote(taken)
+        return taken
 
     def rewrite_beginning(self, data: bytes) -> bool:
         """Put `data` over the first bytes; return whether that can be done."""
@@ -133,6 +144,7 @@ class PartFile(WholeOrNot):
         self._check_open()
         try:
             with naming(self.part):
+                self._flusher.wait()
                 os.fsync(self._file.fileno())
             self._take_name()
         finally:
@@ -148,6 +160,8 @@ class PartFile(WholeOrNot):
 
     def abandon(self) -> None:
         """Close the .part as it is; `path` stays as it was."""
+        with suppress(OSError):
+            self._flusher.wait()
         with suppress(OSError):
             self._file.close()
 
