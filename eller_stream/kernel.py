@@ -7,7 +7,8 @@ ELLER_STREAM_KERNEL = c or python chooses; unset, the extension is used where it
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from .errors import KernelError
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     Buffer: TypeAlias = bytearray | memoryview
 
 NO_LAST_ROW = 2**64 - 1
+
+_T = TypeVar("_T")
 
 
 class Carver(Protocol):
@@ -48,16 +51,37 @@ class Carver(Protocol):
         """
 
 
-def carver(backend: str) -> Carver:
-    """Return the row kernel "c" or "python"; KernelError if it is not there."""
+def of_backend(what: str, backend: str, in_c: Callable[[], _T], in_python: Callable[[], _T]) -> _T:
+    """Return the one of two that a backend, "c" or "python", asks for; KernelError if it is not there.
+
+    what   its name, for the error
+    """
     if backend == "python":
-        return _carve_in_python
+        return in_python()
     if backend != "c":
         raise KernelError(f"ELLER_STREAM_KERNEL is c or python, not {backend!r}")
     try:
-        from . import _kernel
+        return in_c()
     except ImportError as error:
-        raise KernelError(f"the C kernel is not there: {error}") from error
+        raise KernelError(f"the C {what} is not there: {error}") from error
+
+
+def with_the_kernel(choice: Callable[[str], _T]) -> _T:
+    """Return what goes with the kernel that runs: the plain one, which does the same, if C's was not built."""
+    try:
+        return choice(BACKEND)
+    except KernelError:
+        return choice("python")
+
+
+def carver(backend: str) -> Carver:
+    """Return the row kernel "c" or "python"; KernelError if it is not there."""
+    return of_backend("kernel", backend, _carver_in_c, lambda: _carve_in_python)
+
+
+def _carver_in_c() -> Carver:
+    from . import _kernel
+
     return _kernel.carve
 
 

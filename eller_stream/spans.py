@@ -38,7 +38,7 @@ import numpy as np
 
 from . import _verify_twin, kernel
 from .block import Block, unpack_bits
-from .errors import BlockError, KernelError
+from .errors import BlockError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -313,23 +313,13 @@ def _roots(sets: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def row_sweeper(backend: str) -> RowSweeper:
     """Return the row sweeper "c" or "python"; KernelError if it is not there."""
-    if backend == "python":
-        return _verify_twin.sweep_rows
-    if backend != "c":
-        raise KernelError(f"a validator is c or python, not {backend!r}")
-    try:
-        from ._verify import sweep_rows
-    except ImportError as error:
-        raise KernelError(f"the c validator is not there: {error}") from error
+    return kernel.of_backend("validator", backend, _sweeper_in_c, lambda: _verify_twin.sweep_rows)
+
+
+def _sweeper_in_c() -> RowSweeper:
+    from ._verify import sweep_rows
+
     return sweep_rows
 
 
-def _choose() -> RowSweeper:
-    """Return the sweeper that goes with the kernel; the plain one, with the same sums, if C's was not built."""
-    try:
-        return row_sweeper(kernel.BACKEND)
-    except KernelError:
-        return row_sweeper("python")
-
-
-sweep_rows = _choose()
+sweep_rows = kernel.with_the_kernel(row_sweeper)

@@ -47,7 +47,7 @@ import numpy as np
 from . import kernel
 from ._verify_twin import check_rows as twin_rows
 from .block import Block, unpack_bits
-from .errors import BlockError, CapacityError, KernelError
+from .errors import BlockError, CapacityError
 from .parallel import worker_count
 from .spans import Span, check_follows, span_of
 from .spec import MAX_WIDTH
@@ -503,23 +503,13 @@ _FAULTS = {"cut-off": _cut_off, "cycle": _cycle, "outer": _outer, "floor": _not_
 
 def row_checker(backend: str) -> RowChecker:
     """Return the row checker "c" or "python"; KernelError if it is not there."""
-    if backend == "python":
-        return twin_rows
-    if backend != "c":
-        raise KernelError(f"a validator is c or python, not {backend!r}")
-    try:
-        from ._verify import check_rows
-    except ImportError as error:
-        raise KernelError(f"the c validator is not there: {error}") from error
+    return kernel.of_backend("validator", backend, _checker_in_c, lambda: twin_rows)
+
+
+def _checker_in_c() -> RowChecker:
+    from ._verify import check_rows
+
     return check_rows
 
 
-def _choose() -> RowChecker:
-    """Return the checker that goes with the kernel; the plain one, with the same answers, if C's was not built."""
-    try:
-        return row_checker(kernel.BACKEND)
-    except KernelError:
-        return row_checker("python")
-
-
-check_rows = _choose()
+check_rows = kernel.with_the_kernel(row_checker)

@@ -746,8 +746,8 @@ def test_the_checker_goes_with_the_kernel(monkeypatch):
 def test_the_plain_checker_stands_in_for_one_that_was_not_built(monkeypatch):
     monkeypatch.setitem(sys.modules, "eller_stream._verify", None)
     monkeypatch.setattr(kernel, "BACKEND", "c")
-    assert verify._choose() is verify.row_checker("python")
-    with pytest.raises(KernelError, match="the c validator is not there"):
+    assert kernel.with_the_kernel(verify.row_checker) is verify.row_checker("python")
+    with pytest.raises(KernelError, match="the C validator is not there"):
         verify.row_checker("c")
     with pytest.raises(KernelError, match="c or python, not 'fortran'"):
         verify.row_checker("fortran")

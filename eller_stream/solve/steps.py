@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from .. import kernel
-from ..errors import KernelError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,25 +121,19 @@ class Steps(NamedTuple):
 
 def steps(backend: str) -> Steps:
     """Return the steps "c" or "python"; KernelError if they are not there."""
-    if backend == "python":
-        from . import _twin
+    return kernel.of_backend("solver", backend, _steps_in_c, _steps_in_python)
 
-        return Steps(_twin.sweep, _twin.trace, _twin.search, _twin.corridors)
-    if backend != "c":
-        raise KernelError(f"solving is done in c or python, not {backend!r}")
-    try:
-        from .. import _solve
-    except ImportError as error:
-        raise KernelError(f"solving in c is not there: {error}") from error
+
+def _steps_in_c() -> Steps:
+    from .. import _solve
+
     return Steps(_solve.sweep, _solve.trace, _solve.search, _solve.corridors)
 
 
-def _choose() -> Steps:
-    """Return the steps that go with the kernel; the plain ones, with the same answers, if C's were not built."""
-    try:
-        return steps(kernel.BACKEND)
-    except KernelError:
-        return steps("python")
+def _steps_in_python() -> Steps:
+    from . import _twin
+
+    return Steps(_twin.sweep, _twin.trace, _twin.search, _twin.corridors)
 
 
-chosen = _choose()
+chosen = kernel.with_the_kernel(steps)
