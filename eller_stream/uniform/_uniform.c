@@ -1,8 +1,20 @@
 /* The rows of uniform in C: the same tables and rows as those of table.py and rows.py, bit for bit.
 
+   A walk is a chain of steps that wait for each other, so a step is made short, and has no branch but whether the walk has
+   come to the tree; where it is, at a set or at a cell, nobody can foretell. To this end all ways out of all nodes are
+   slots of one array, and a slot holds what the next step needs to know of the node that it leads to: its home, which is
+   where its own slots begin, and the count of its exits. With w the width:
+
+       0 to 3w     the ring one and a half times: the jump by j leads cell c, whose home is c, out by slot c + j
+       3w to 4w    up, from each cell
+       4w to 7w    the exits of the sets, one set after the other
+       7w          for what has to be written somewhere though it is none
+
+   A cell counts as without exits, and going up as a jump by 3w. So a node is left by slot home + jump, if its count is 0, or
+   home + floor(word * count / 2**64), and these are one sum. Nodes are known by their homes.
+
    A word says which jump it means whatever cell the walk is at, since the ring looks the same from everywhere. So the next
-   word is drawn and its jump looked up one step ahead, and neither waits for the walk. What remains are branches that nobody
-   can foretell; where one can be had without, it is.
+   word is drawn and its jump looked up one step ahead, and neither waits for the walk.
 
    Floats have to be rounded after each operation; this file is compiled without contraction (setup.py). */
 
@@ -25,7 +37,6 @@ enum { MAX_WIDTH = 1 << 14 };
 #define GOLDEN 0x9E3779B97F4A7C15u
 #define ENDLESS UINT64_MAX
 #define NEGLIGIBLE 0x1p-64
-#define NO_WAY UINT32_MAX
 
 static inline word mix(word z)
 {
@@ -37,10 +48,16 @@ static inline word mix(word z)
 /* ---- the table of jumps ------------------------------------------------------------------------------ */
 
 typedef struct {
+    double weight;
+    number k;
+} wave;
+
+typedef struct {
     number width;
     int bits; /* of a bucket's number */
     const double *cosine, *tops, *sums;
-    double *corrected; /* scratch: width + 1 */
+    double *corrected;  /* scratch: width + 1 */
+    wave *waves;        /* scratch: width + 3 */
     number *stack;      /* scratch: one for each bucket */
 } strip;
 
@@ -71,25 +88,49 @@ static double fading(const strip *s, number k, word below)
 
 static int is_endless(const strip *s, word below) { return below == ENDLESS || fading(s, 1, below) < NEGLIGIBLE; }
 
-static void add_wave(const strip *s, number k, double weight)
+static inline number turned(number place, number k, number ring)
 {
-    number ring = 2 * s->width;
-    for (number j = 0, i = 0; j <= s->width; j++, i += k, i -= i >= ring ? ring : 0)
-        s->corrected[j] += weight * s->cosine[i];
+    place += k;
+    return place < ring ? place : place - ring;
+}
+
+/* Add four waves in order; each has a place of its own on the ring, so that none waits for another. */
+static void add_waves(const strip *s, const wave *four)
+{
+    const double *cosine = s->cosine;
+    number ring = 2 * s->width, p = 0, q = 0, r = 0, t = 0;
+    wave a = four[0], b = four[1], c = four[2], d = four[3];
+    for (number j = 0; j <= s->width; j++) {
+        double sum = s->corrected[j] + a.weight * cosine[p];
+        sum += b.weight * cosine[q];
+        sum += c.weight * cosine[r];
+        s->corrected[j] = sum + d.weight * cosine[t];
+        p = turned(p, a.k, ring), q = turned(q, b.k, ring), r = turned(r, c.k, ring), t = turned(t, d.k, ring);
+    }
+}
+
+/* Find the waves that feel the end, and return their count; three that are nothing follow. */
+static number find_waves(const strip *s, word below)
+{
+    number count = 0;
+    for (number k = 1; k <= s->width; k++) {
+        double top = s->tops[k], fades = fading(s, k, below);
+        if (fades < NEGLIGIBLE)
+            break;
+        double correction = top * fades * (2.0 + top) / (1.0 + fades * (1.0 + top));
+        s->waves[count++] = (wave){-((k < s->width ? 2.0 : 1.0) * correction), k};
+    }
+    for (number i = 0; i < 3; i++)
+        s->waves[count + i] = (wave){0.0, 0};
+    return count;
 }
 
 static void correct(const strip *s, word below)
 {
     memcpy(s->corrected, s->sums, (s->width + 1) * sizeof *s->sums);
-    if (is_endless(s, below))
-        return;
-    for (number k = 1; k <= s->width; k++) {
-        double top = s->tops[k], fades = fading(s, k, below);
-        if (fades < NEGLIGIBLE)
-            return;
-        double correction = top * fades * (2.0 + top) / (1.0 + fades * (1.0 + top));
-        add_wave(s, k, -((k < s->width ? 2.0 : 1.0) * correction));
-    }
+    number count = is_endless(s, below) ? 0 : find_waves(s, below);
+    for (number i = 0; i < count; i += 4)
+        add_waves(s, s->waves + i);
 }
 
 /* The chances of the jumps, in 2**-64. */
@@ -139,32 +180,20 @@ static void make_table(const strip *s, word below, word *entries)
 typedef struct {
     word offset, mask; /* of the last word that was drawn; of a bucket's number */
     const word *entries;
-    word drawn;  /* the next word, */
-    number jump; /* and what it means at a cell of the row below; 0: up */
+    number up;   /* the jump that stands for going up */
+    number jump; /* what the next word means at a cell of the row below */
+    word drawn;  /* the next word */
 } draws;
 
 static inline void draw_ahead(draws *d)
 {
     word drawn = d->drawn = mix(d->offset += GOLDEN), entry = d->entries[drawn & d->mask];
-    d->jump = (number)(((drawn | d->mask) < entry ? drawn : entry) & d->mask);
-}
-
-static inline word next_word(draws *d)
-{
-    word drawn = d->drawn;
-    draw_ahead(d);
-    return drawn;
-}
-
-static inline number next_jump(draws *d)
-{
-    number jump = d->jump;
-    draw_ahead(d);
-    return jump;
+    number jump = (number)(((drawn | d->mask) < entry ? drawn : entry) & d->mask), is_up = (jump - 1) >> 31;
+    d->jump = jump + (d->up & (0 - is_up));
 }
 
 /* floor(drawn * n / 2**64) */
-static inline number scaled(word drawn, number n)
+static inline number scaled(word drawn, word n)
 {
 #ifdef __SIZEOF_INT128__
     return (number)((unsigned __int128)drawn * n >> 64);
@@ -175,16 +204,21 @@ static inline number scaled(word drawn, number n)
 
 /* ---- a row's tree ------------------------------------------------------------------------------------ */
 
-/* Nodes are numbered as in rows.py. */
+typedef struct {
+    number home, count;
+} node;
+
 typedef struct {
     number width, sets;
-    number *nodes;    /* node of the set of each cell */
-    number *exits;    /* first exit of each set, and of the one behind the last */
-    number *to;       /* node that an exit leads to */
-    number *passages; /* and through what: 2 * c east of cell c, 2 * c + 1 south of it */
-    number *ways;     /* last way out of each node: the exit of a set, the node that a cell's way led to */
-    number *numbers;  /* scratch: 2 * width */
-    unsigned char *inside;
+    number *labels;         /* number of the set of each cell */
+    node *nodes;            /* of the sets */
+    number *homes, *counts; /* of the node that a slot leads to, */
+    number *passages;       /* and through what: c east of cell c, width + c south of it, 2 * width: nothing */
+    number *ways;           /* at the home of each node: slot by which a walk left it last, */
+    number *heads, *joined; /* where the way in the row began that it is on, and at a head which set that way joined, */
+    unsigned char *inside;  /* and whether it is in the tree */
+    unsigned char *opened;  /* the passages */
+    number *numbers;        /* scratch: one for each slot */
     unsigned char *east, *south; /* the row */
 } tree;
 
@@ -192,166 +226,152 @@ static inline void open_bit(unsigned char *plane, number c) { plane[c >> 3] |= (
 
 static inline int bit(const unsigned char *plane, number c) { return plane[c >> 3] >> (c & 7) & 1; }
 
-/* The neighbours of cell c in its row, as nodes; itself where there is none. */
-static inline number west_of(const tree *t, number c) { return t->nodes[c ? c - 1 : c]; }
-static inline number east_of(const tree *t, number c) { return t->nodes[c + 1 < t->width ? c + 1 : c]; }
+static inline number all_slots(const tree *t) { return 7 * t->width + 1; }
+static inline number up_from(const tree *t, number c) { return 3 * t->width + c; }
+
+static inline void lead(tree *t, number slot, node to, number passage)
+{
+    t->homes[slot] = to.home, t->counts[slot] = to.count, t->passages[slot] = passage;
+}
+
+/* Fold the ring over, one and a half times. */
+static void fold_ring(tree *t)
+{
+    number width = t->width, nothing = 2 * width;
+    for (number c = 0; c < width; c++) {
+        node cell = {c, 0};
+        lead(t, c, cell, nothing), lead(t, 2 * width - 1 - c, cell, nothing), lead(t, 2 * width + c, cell, nothing);
+    }
+}
+
+/* The neighbours' sets of cell c in its row; its own where there is none. */
+static inline number west_of(const tree *t, number c) { return t->labels[c ? c - 1 : c]; }
+static inline number east_of(const tree *t, number c) { return t->labels[c + 1 < t->width ? c + 1 : c]; }
 
 static void count_exits(tree *t, int deep)
 {
-    number *counts = t->exits + 1;
-    memset(t->exits, 0, (t->sets + 1) * sizeof *t->exits);
+    for (number a = 0; a < t->sets; a++)
+        t->nodes[a].count = 0;
     for (number c = 0; c < t->width; c++) {
-        number node = t->nodes[c];
-        counts[node - t->width] += (west_of(t, c) != node) + (east_of(t, c) != node) + (number)deep;
+        number set = t->labels[c];
+        t->nodes[set].count += (west_of(t, c) != set) + (east_of(t, c) != set) + (number)deep;
     }
 }
 
-/* Turn the counts of exits into places, and return the node of the set with the most. */
+/* Give the sets their homes, and return that of the set with the most exits. */
 static number place_exits(tree *t)
 {
-    number root = 0, most = 0;
+    number root = 0, next = up_from(t, t->width);
     for (number a = 0; a < t->sets; a++) {
-        if (t->exits[a + 1] > most)
-            root = a, most = t->exits[a + 1];
-        t->exits[a + 1] += t->exits[a];
+        t->nodes[a].home = next;
+        next += t->nodes[a].count;
+        root = t->nodes[a].count > t->nodes[root].count ? a : root;
     }
-    return t->width + root;
+    return t->nodes[root].home;
 }
 
-/* Write an exit that may be none without a branch, and return the next place; what is none goes behind all exits. */
-static inline number add_exit(tree *t, number place, int is_one, number to, number passage)
+/* Write an exit that may be none without a branch, and return the next slot. */
+static inline number add_exit(tree *t, number slot, int is_one, node to, number passage)
 {
-    number here = is_one ? place : 3 * t->width;
-    t->to[here] = to, t->passages[here] = passage;
-    return place + (number)is_one;
+    lead(t, is_one ? slot : all_slots(t) - 1, to, passage);
+    return slot + (number)is_one;
 }
 
 static void fill_exits(tree *t, int deep)
 {
     number *ends = t->numbers;
-    memcpy(ends, t->exits, t->sets * sizeof *ends);
+    for (number a = 0; a < t->sets; a++)
+        ends[a] = t->nodes[a].home;
     for (number c = 0; c < t->width; c++) {
-        number node = t->nodes[c], west = west_of(t, c), east = east_of(t, c), place = ends[node - t->width];
-        place = add_exit(t, place, west != node, west, 2 * (c - 1));
-        place = add_exit(t, place, east != node, east, 2 * c);
-        ends[node - t->width] = add_exit(t, place, deep, c, 2 * c + 1);
+        number set = t->labels[c], west = west_of(t, c), east = east_of(t, c), slot = ends[set];
+        slot = add_exit(t, slot, west != set, t->nodes[west], c - 1);
+        slot = add_exit(t, slot, east != set, t->nodes[east], c);
+        ends[set] = add_exit(t, slot, deep, (node){c, 0}, t->width + c);
+        lead(t, up_from(t, c), t->nodes[set], t->width + c);
     }
 }
 
-/* Where a jump leads: around the ring, and folded over. A number below 0 is a huge one. */
-static inline number landing(number cell, number jump, number ring)
+/* Walk from a node to the tree, and note the last way out of each node. */
+static inline void wander(const tree *t, draws *d, node start)
 {
-    number place = cell + jump, once_around = place - ring;
-    place = place < once_around ? place : once_around;
-    number mirrored = ring - 1 - place;
-    return place < mirrored ? place : mirrored;
-}
-
-/* Walk along the row below, from a cell to the tree or up to a set; note the last way out of each cell. */
-static inline number walk_below(const tree *t, draws *d, number cell)
-{
-    const unsigned char *inside = t->inside;
-    number width = t->width, *ways = t->ways;
+    const number *homes = t->homes, *counts = t->counts;
+    number home = start.home;
+    word count = start.count;
     do {
-        number jump = next_jump(d);
-        if (!jump)
-            return ways[cell] = t->nodes[cell];
-        cell = ways[cell] = landing(cell, jump, 2 * width);
-    } while (!inside[cell]);
-    return cell;
+        number if_cell = (number)((count - 1) >> 32);
+        number slot = t->ways[home] = home + (d->jump & if_cell) + scaled(d->drawn, count);
+        home = homes[slot], count = counts[slot];
+        draw_ahead(d);
+    } while (!t->inside[home]);
 }
 
-/* Walk from set to set, to the tree or down to a cell; note the last exit of each set. */
-static inline number walk_sets(const tree *t, draws *d, number node)
+/* Take the way that the walk took, without its loops, into the tree.
+
+   Where it goes from set to set in the row, it joins them: all have the first of them for a head, and if that way ends at a
+   set of the tree, its head is joined to what the head of that set is joined to. Of cells the same is noted, in vain, as
+   this needs no branch. */
+static inline void follow(tree *t, number home)
 {
-    const unsigned char *inside = t->inside;
-    number width = t->width, *ways = t->ways;
+    number head = home;
     do {
-        const number *first = &t->exits[node - width];
-        number exit = first[0] + scaled(next_word(d), first[1] - first[0]);
-        ways[node] = exit;
-        node = t->to[exit];
-    } while (node >= width && !inside[node]);
-    return node;
+        number slot = t->ways[home], passage = t->passages[slot];
+        t->inside[home] = t->opened[passage] = 1;
+        t->heads[home] = head;
+        home = t->homes[slot];
+        head = passage < t->width ? head : home;
+    } while (!t->inside[home]);
+    t->joined[head] = t->joined[t->heads[home]];
 }
 
-/* Walk from a node to the tree. */
-static inline void wander(const tree *t, draws *d, number node)
+static inline void add_walk(tree *t, draws *d, node start)
 {
-    while (!t->inside[node])
-        node = node < t->width ? walk_below(t, d, node) : walk_sets(t, d, node);
-}
-
-/* Take the way that the walk took, without its loops, into the tree. */
-static void follow(tree *t, number node)
-{
-    while (!t->inside[node]) {
-        t->inside[node] = 1;
-        number way = t->ways[node];
-        if (node < t->width) {
-            if (way >= t->width)
-                open_bit(t->south, node);
-            node = way;
-        } else {
-            number passage = t->passages[way];
-            open_bit(passage & 1 ? t->south : t->east, passage >> 1);
-            node = t->to[way];
-        }
-    }
-}
-
-static inline void add_walk(tree *t, draws *d, number node)
-{
-    if (t->inside[node])
+    if (t->inside[start.home])
         return;
-    wander(t, d, node);
-    follow(t, node);
+    wander(t, d, start);
+    follow(t, start.home);
+}
+
+static void plant(tree *t, number root)
+{
+    memset(t->inside, 0, all_slots(t));
+    memset(t->opened, 0, 2 * t->width);
+    for (number a = 0; a < t->sets; a++)
+        t->joined[t->nodes[a].home] = t->nodes[a].home;
+    t->inside[root] = 1;
+    t->heads[root] = root;
 }
 
 static void grow_tree(tree *t, draws d, int deep)
 {
-    number width = t->width;
     count_exits(t, deep);
-    number root = place_exits(t);
+    plant(t, place_exits(t));
     fill_exits(t, deep);
-    memset(t->inside, 0, width + t->sets);
-    t->inside[root] = 1;
-    t->ways[root] = NO_WAY;
-    for (number node = width; node < width + t->sets; node++)
-        add_walk(t, &d, node);
-    for (number node = 0; deep && node < width; node++)
-        add_walk(t, &d, node);
+    for (number a = 0; a < t->sets; a++)
+        add_walk(t, &d, t->nodes[a]);
+    for (number c = 0; deep && c < t->width; c++)
+        add_walk(t, &d, (node){c, 0});
+}
+
+static void pack(const unsigned char *opened, number width, unsigned char *plane)
+{
+    for (number c = 0; c < width; c++)
+        plane[c >> 3] |= (unsigned char)(opened[c] << (c & 7));
 }
 
 /* ---- sets -------------------------------------------------------------------------------------------- */
 
-static inline number root_of(number *joined, number a)
-{
-    while (joined[a] != a)
-        a = joined[a] = joined[joined[a]];
-    return a;
-}
-
-/* The set that the tree leads to from a set without leaving the row; itself if the set is the root or the way out is south. */
-static inline number next_set(const tree *t, number a)
-{
-    number way = t->ways[t->width + a];
-    return way == NO_WAY || t->passages[way] & 1 ? a : t->to[way] - t->width;
-}
-
 /* From a row's sets to those of the row below, numbered from the left. */
 static void descend(tree *t)
 {
-    number width = t->width, *joined = t->numbers, *names = t->numbers + width, count = 0;
+    number *names = t->numbers, count = 0;
     for (number a = 0; a < t->sets; a++)
-        joined[a] = next_set(t, a), names[a] = 0;
-    for (number a = 0; a < t->sets; a++)
-        joined[a] = root_of(joined, a);
-    for (number c = 0; c < width; c++) {
-        number alone = 0, *name = bit(t->south, c) ? &names[joined[t->nodes[c] - width]] : &alone, is_new = !*name;
-        *name = is_new ? width + count : *name;
+        names[t->nodes[a].home] = 0;
+    for (number c = 0; c < t->width; c++) {
+        number set = t->joined[t->heads[t->nodes[t->labels[c]].home]];
+        number alone = 0, *name = t->opened[t->width + c] ? &names[set] : &alone, is_new = !*name;
         count += is_new;
-        t->nodes[c] = *name;
+        *name = is_new ? count : *name;
+        t->labels[c] = *name - 1;
     }
     t->sets = count;
 }
@@ -363,13 +383,13 @@ static int read_sets(tree *t, const unsigned char *has_next, const unsigned char
     t->sets = 0;
     for (number c = 0; c < t->width; c++) {
         if (!bit(has_prev, c))
-            t->nodes[c] = t->width + t->sets++;
+            t->labels[c] = t->sets++;
         else if (depth)
-            t->nodes[c] = open[--depth];
+            t->labels[c] = open[--depth];
         else
             return 0;
         if (bit(has_next, c))
-            open[depth++] = t->nodes[c];
+            open[depth++] = t->labels[c];
     }
     return !depth;
 }
@@ -381,7 +401,7 @@ static void write_sets(const tree *t, unsigned char *has_next, unsigned char *ha
     for (number a = 0; a < t->sets; a++)
         lasts[a] = UINT32_MAX;
     for (number c = 0; c < t->width; c++) {
-        number *last = &lasts[t->nodes[c] - t->width];
+        number *last = &lasts[t->labels[c]];
         if (*last != UINT32_MAX)
             open_bit(has_next, *last), open_bit(has_prev, c);
         *last = c;
@@ -403,13 +423,14 @@ static const word NO_JUMPS[2];
 static void carve_row(tree *t, strip *s, const order *o, word row)
 {
     word below = o->last_row == ENDLESS ? ENDLESS : o->last_row - row;
-    draws d = {.offset = mix(o->key ^ mix(row + 1)), .mask = below ? ((word)1 << s->bits) - 1 : 1};
+    draws d = {.offset = mix(o->key ^ mix(row + 1)), .mask = below ? ((word)1 << s->bits) - 1 : 1, .up = up_from(t, 0)};
     d.entries = !below ? NO_JUMPS : is_endless(s, below) ? o->endless : o->entries;
     if (d.entries == o->entries)
         make_table(s, below, o->entries);
     draw_ahead(&d);
-    memset(t->east, 0, o->row_bytes), memset(t->south, 0, o->row_bytes);
     grow_tree(t, d, below != 0);
+    memset(t->east, 0, o->row_bytes), memset(t->south, 0, o->row_bytes);
+    pack(t->opened, t->width, t->east), pack(t->opened + t->width, t->width, t->south);
     descend(t);
 }
 
@@ -419,6 +440,7 @@ static int carve_rows(tree *t, strip *s, const order *o)
     unsigned char *has_next = o->planes, *has_prev = has_next + o->row_bytes, *above = has_prev + o->row_bytes;
     if (!read_sets(t, has_next, has_prev))
         return 0;
+    fold_ring(t);
     for (size_t i = 0; i < o->rows; i++) {
         t->east = o->east + i * o->row_bytes, t->south = o->south + i * o->row_bytes;
         carve_row(t, s, o, o->row + i);
@@ -429,24 +451,30 @@ static int carve_rows(tree *t, strip *s, const order *o)
     return 1;
 }
 
-/* Give a tree, a strip and a table their scratch, out of one piece; NULL where memory ran out. */
+/* Give a tree, a strip and a table their scratch, out of one piece of zeros; NULL where memory ran out. */
 static void *scratch_of(tree *t, strip *s, order *o)
 {
-    size_t width = t->width, buckets = (size_t)1 << s->bits;
-    size_t indices = width + (width + 1) + 2 * (3 * width + 1) + 2 * width + 2 * width + buckets;
-    char *piece = malloc(8 * buckets + 8 * (width + 1) + 4 * indices + 2 * width);
+    size_t width = t->width, slots = all_slots(t), buckets = (size_t)1 << s->bits;
+    size_t indices = 7 * slots + width + buckets;
+    char *piece = calloc(1, 8 * buckets + 8 * (width + 1) + sizeof(wave) * (width + 3) + sizeof(node) * width + 4 * indices +
+                                slots + 2 * width + 1);
     if (!piece)
         return NULL;
     o->entries = (word *)piece;
     s->corrected = (double *)(o->entries + buckets);
-    t->nodes = (number *)(s->corrected + width + 1);
-    t->exits = t->nodes + width;
-    t->to = t->exits + width + 1;
-    t->passages = t->to + 3 * width + 1;
-    t->ways = t->passages + 3 * width + 1;
-    t->numbers = t->ways + 2 * width;
-    s->stack = t->numbers + 2 * width;
+    s->waves = (wave *)(s->corrected + width + 1);
+    t->nodes = (node *)(s->waves + width + 3);
+    t->homes = (number *)(t->nodes + width);
+    t->counts = t->homes + slots;
+    t->passages = t->counts + slots;
+    t->ways = t->passages + slots;
+    t->heads = t->ways + slots;
+    t->joined = t->heads + slots;
+    t->numbers = t->joined + slots;
+    t->labels = t->numbers + slots;
+    s->stack = t->labels + width;
     t->inside = (unsigned char *)(s->stack + buckets);
+    t->opened = t->inside + slots;
     return piece;
 }
 
@@ -467,7 +495,7 @@ static int sizes_fit(const floats *f, Py_ssize_t width)
 
 static strip strip_of(const floats *f, Py_ssize_t width)
 {
-    strip s = {(number)width, bits_of((number)width), f->cosine.buf, f->tops.buf, f->sums.buf, NULL, NULL};
+    strip s = {(number)width, bits_of((number)width), f->cosine.buf, f->tops.buf, f->sums.buf, NULL, NULL, NULL};
     return s;
 }
 
