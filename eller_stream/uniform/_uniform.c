@@ -364,14 +364,16 @@ static void pack(const unsigned char *opened, number width, unsigned char *plane
 static void descend(tree *t)
 {
     number *names = t->numbers, count = 0;
+    names[0] = 0;
     for (number a = 0; a < t->sets; a++)
         names[t->nodes[a].home] = 0;
     for (number c = 0; c < t->width; c++) {
-        number set = t->joined[t->heads[t->nodes[t->labels[c]].home]];
-        number alone = 0, *name = t->opened[t->width + c] ? &names[set] : &alone, is_new = !*name;
+        number set = t->joined[t->heads[t->nodes[t->labels[c]].home]], if_open = 0 - (number)t->opened[t->width + c];
+        number *place = &names[set & if_open], is_new = !*place;
         count += is_new;
-        *name = is_new ? count : *name;
-        t->labels[c] = *name - 1;
+        number name = *place | (count & (0 - is_new));
+        *place = name & if_open;
+        t->labels[c] = name - 1;
     }
     t->sets = count;
 }
