@@ -1,6 +1,7 @@
 """Uniform mazes row by row, against textbook Wilson in C, which has the whole maze in memory.
 
-The textbook makes one maze of the size a sample. The stream makes one of known height, and as many rows of an
+The textbook makes one maze of the size a sample; how many steps its walks take hangs on the seed, so they are kept
+too, of the same seeds. The stream makes one of known height, and as many rows of an
 endless one, from where its first rows are behind. Two streams run on two threads, and one after the other.
 """
 
@@ -28,7 +29,7 @@ def run(options: Options) -> Result:
     widths = QUICK_WIDTHS if options.quick else WIDTHS
     cells = options.pick(CELLS_A_SAMPLE, size * size)
     contestants = [_textbook(size), _known_height(size), _endless(size, size), *_two_and_one(size)]
-    contestants += [_endless(width, cells // width) for width in widths]
+    contestants += [*(_endless(width, cells // width) for width in widths), _textbook_steps(size)]
     samples = race(contestants, options.pick(11, options.rounds))
     textbook, known, endless, two, one = samples[:5]
     figures = [
@@ -43,6 +44,11 @@ def _textbook(size: int) -> Contestant:
     wilson, seeds = CWilson(size, size), count(SEED)
     work = millions_a_second(size * size, lambda: wilson.make(next(seeds)))
     return Contestant(f"textbook Wilson in C, {size} x {size}", work)
+
+
+def _textbook_steps(size: int) -> Contestant:
+    wilson, seeds = CWilson(size, size), count(SEED)
+    return Contestant("textbook Wilson in C, its steps", lambda: wilson.make(next(seeds)) / size**2, "steps a cell")
 
 
 def _known_height(size: int) -> Contestant:
