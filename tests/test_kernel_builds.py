@@ -130,6 +130,7 @@ def test_the_sanitizers_find_nothing(compiler, tmp_path):
     for file in ("test_verify", "test_solve", "test_measure"):
         passes(folder, f"tests/{file}.py", "-k", "(both_backends or fit or edges) and not python", **watched)
     passes(folder, "tests/test_band_algorithms.py", "-k", "carvers_in_c", **watched)
+    passes(folder, "tests/test_uniform_vectors.py", **watched)
 
 
 def test_the_thread_sanitizer_finds_nothing(compiler, tmp_path):

@@ -143,7 +143,7 @@ def test_seeds_and_rows_have_words_of_their_own(backend):
 @settings(max_examples=30)
 def test_rows_are_the_same_in_whatever_way_they_are_taken(backend, width, seed, height, loops, braid, data):
     spec = MazeSpec(width, algorithm="uniform", seed=seed, height=height, loops=loops, braid=braid)
-    whole = UniformStream.from_spec(spec).read(30)
+    whole = UniformStream.from_spec(spec).read(60)
     stream, taken = UniformStream.from_spec(spec), 0
     for step in data.draw(st.lists(st.tuples(st.sampled_from("nrsc"), st.integers(0, 7)), max_size=6)):
         if step[0] == "n":
