@@ -195,7 +195,7 @@ static void begin_below(row_state *r, int lane, const coin *south, word key_row)
     int first = -1, last = 0;
     for (int k = 0; k < r->words; k++) {
         int i = k * r->lanes + lane;
-        r->above[i] = toss_row_1(south, (key_row * (word)r->words + (word)k + 1) * GOLDEN) & r->cells[i];
+        r->above[i] = toss_row_1(south, r->cells[i], (key_row * (word)r->words + (word)k + 1) * GOLDEN);
         if (r->above[i])
             last = i, first = first < 0 ? i : first;
     }

@@ -286,6 +286,10 @@ INLINE big NAME(sweep_row)(row_state *r, int back, int merging)
 
 /* ---- coins -------------------------------------------------------------------------------------- */
 
+/* The words of a coin that are drawn in any case. One column is then left in four big words where all are asked for,
+ * in eight where half of them are. */
+#define FIRST_WORDS (LANES == 8 ? 11 : LANES == 4 ? 10 : LANES == 2 ? 9 : 8)
+
 INLINE big NAME(mix)(big z)
 {
     z = (z ^ z >> 30) * big_fill(MIX_1);
@@ -293,20 +297,34 @@ INLINE big NAME(mix)(big z)
     return z ^ z >> 31;
 }
 
-/* Coins of the words whose offsets (word number + 1, times GOLDEN) are given.
+/* Draw the words of bits `top` to `low`; return the columns that fall, and leave those still undecided. */
+INLINE big NAME(draw)(const coin *c, int top, int low, big offsets, big *undecided)
+{
+    big falls = big_fill(0);
+    for (int bit = top; bit >= low; bit--) {
+        big drawn = NAME(mix)(offsets + big_fill(c->key[bit]));
+        if (c->n >> bit & 1)
+            falls |= *undecided & drawn, *undecided &= ~drawn;
+        else
+            *undecided &= drawn;
+    }
+    return falls;
+}
+
+/* Which of the columns asked for fall, by the words whose offsets (word number + 1, times GOLDEN) are given.
  *
- * (From the highest bit down one could stop where every column is decided, after two words in three; but the words do not
- * wait for one another, and a branch that cannot be foretold costs more than the rest of them.) */
-INLINE big NAME(toss)(const coin *c, big offsets)
+ * From the highest bit down a word decides half of the columns that are left: where both it and n have a 1 the coin
+ * falls, where both have a 0 it does not. What no word decides does not fall either. The last words are drawn only where
+ * the first ones leave a column undecided, which is seldom: a branch that cannot be foretold costs as much as ten words. */
+INLINE big NAME(toss)(const coin *c, big asked, big offsets)
 {
     if (c->n == ALWAYS)
-        return big_fill(~(word)0);
-    big x = big_fill(0);
-    for (int bit = c->lowest; bit < 16; bit++) {
-        big drawn = NAME(mix)(offsets + big_fill(c->key[bit]));
-        x = c->n >> bit & 1 ? drawn | x : drawn & x;
-    }
-    return x;
+        return asked;
+    int low = c->lowest > 16 - FIRST_WORDS ? c->lowest : 16 - FIRST_WORDS;
+    big falls = NAME(draw)(c, 15, low, offsets, &asked);
+    if (low > c->lowest && big_any(asked))
+        falls |= NAME(draw)(c, low - 1, c->lowest, offsets, &asked);
+    return falls;
 }
 
 INLINE big NAME(offsets)(const row_state *r, word row, int i)
@@ -318,8 +336,8 @@ INLINE void NAME(toss_row)(row_state *r, const coins *c, word row)
 {
     for (int i = 0; i < r->padded; i += LANES) {
         big offsets = NAME(offsets)(r, row, i);
-        big_store(r->joins + i, NAME(toss)(&c->east, offsets) & big_load(r->boundaries + i));
-        big_store(r->keeps + i, NAME(toss)(&c->south, offsets) & big_load(r->cells + i));
+        big_store(r->joins + i, NAME(toss)(&c->east, big_load(r->boundaries + i), offsets));
+        big_store(r->keeps + i, NAME(toss)(&c->south, big_load(r->cells + i), offsets));
     }
 }
 
@@ -345,9 +363,8 @@ INLINE void NAME(braid_words)(row_state *r, NAME(braid_coins) coin, int may_open
 INLINE void NAME(braid_row)(row_state *r, const coins *c, word row, int may_open_south)
 {
     for (int i = 0; i < r->padded; i += LANES) {
-        big offsets = NAME(offsets)(r, row, i);
-        NAME(braid_coins) coin = {NAME(toss)(&c->braid, offsets), NAME(toss)(&c->third, offsets),
-                                  NAME(toss)(&c->even, offsets)};
+        big offsets = NAME(offsets)(r, row, i), falls = NAME(toss)(&c->braid, big_load(r->cells + i), offsets);
+        NAME(braid_coins) coin = {falls, NAME(toss)(&c->third, falls, offsets), NAME(toss)(&c->even, falls, offsets)};
         NAME(braid_words)(r, coin, may_open_south, i);
     }
     for (int i = 0; i < r->padded; i += LANES)
@@ -358,10 +375,10 @@ INLINE void NAME(loop_row)(row_state *r, const coins *c, word row, int last)
 {
     for (int i = 0; i < r->padded; i += LANES) {
         big offsets = NAME(offsets)(r, row, i);
-        big east = NAME(toss)(&c->loops_east, offsets) & big_load(r->boundaries + i);
-        big_store(r->east + i, big_load(r->east + i) | east);
+        big east = big_load(r->east + i), south = big_load(r->south + i);
+        big_store(r->east + i, east | NAME(toss)(&c->loops_east, big_load(r->boundaries + i) & ~east, offsets));
         if (!last)
-            big_store(r->south + i, big_load(r->south + i) | (NAME(toss)(&c->loops_south, offsets) & big_load(r->cells + i)));
+            big_store(r->south + i, south | NAME(toss)(&c->loops_south, big_load(r->cells + i) & ~south, offsets));
     }
 }
 
@@ -383,6 +400,7 @@ TARGET static void NAME(carve_row)(row_state *r, const coins *c, word row, int m
         NAME(loop_row)(r, c, row, last);
 }
 
+#undef FIRST_WORDS
 #undef EACH_BIG
 #undef INLINE
 #undef NAME

@@ -6,6 +6,7 @@ the textbook's scan with a label for each cell, braid and loops are loops over t
 
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 
 import numpy as np
 from hypothesis import strategies as st
@@ -245,6 +246,12 @@ def carved(carve, spec, *, row=0, rows=1, state=None, last_row=NO_END, more=()):
     chances = [*schedules, spec.braid.n]
     carve(state, east, south, spec.width, row, spec.seed, *chances, spec.key_interval, last_row, *more)
     return bytes(east), bytes(south), bytes(state)
+
+
+def lanes_of_this_machine():
+    """The kinds of big words that the C kernel can be asked for here."""
+    most = import_module("eller_stream._kernel").LANES
+    return [lanes for lanes in (1, 4, 8) if lanes <= most]
 
 
 def nested(width):

@@ -1,16 +1,17 @@
 """Bands in the lanes of a vector: the same rows as one after the other, wherever they begin and end."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
 import pytest
-from helpers import carved, nested, probabilities, seeds, shallow, state_bytes
+from helpers import carved, lanes_of_this_machine, nested, probabilities, seeds, shallow, state_bytes
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from eller_stream import _step, kernel
-from eller_stream.spec import MazeSpec
+from eller_stream.spec import MazeSpec, Probability
 from eller_stream.stream import EllerStream
 
 WORD_EDGES = [1, 2, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513]
@@ -77,6 +78,21 @@ def test_bands_side_by_side_are_the_same_rows(carve, spec, band, offset, rows, l
 def test_bands_side_by_side_are_those_of_the_twin_in_python(carve, spec, bands, rest):
     rows = bands * spec.key_interval + rest % spec.key_interval
     same_in_all_ways(carve, spec, carved(_step.carve, spec, rows=rows), rows=rows)
+
+
+@pytest.mark.parametrize(
+    "n", [1, 2, 3, 31, 32, 33, 96, 127, 1966, 2**14 + 1, 21_845, *range(2**15 - 1, 2**15 + 2), 65_534, 65_535]
+)
+@pytest.mark.parametrize("width", [1, 65, 512, 1100])
+def test_coins_of_few_and_many_words_side_by_side(carve, n, width):
+    """The last words of a coin are drawn only where those before leave a column undecided: in some vectors of these."""
+    few, many = Probability(n), Probability(65_536 - n)
+    one = MazeSpec(width, seed=n, p_east=few, p_south=many, key_interval=4, loops=few, braid=few)
+    for spec in (one, replace(one, p_east=many, p_south=few, loops=many, braid=many)):
+        expected = carved(_step.carve, spec, row=2**33, rows=34)
+        same_in_all_ways(carve, spec, expected, row=2**33, rows=34)
+        for lanes in lanes_of_this_machine():
+            assert carved(carve, spec, row=2**33, rows=34, more=(lanes, ONE_BAND)) == expected, f"{lanes} lanes"
 
 
 @pytest.mark.parametrize("labels", [nested(200), shallow(700, 8), shallow(700, 40)], ids=["200", "8", "40"])

@@ -4,7 +4,6 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
-from importlib import import_module
 from itertools import product
 
 import numpy as np
@@ -20,6 +19,7 @@ from helpers import (
     carved,
     choices,
     labels_of_choices,
+    lanes_of_this_machine,
     nested,
     packed,
     partitions,
@@ -62,12 +62,6 @@ def wide_specs(draw):
 def needs_c(request):
     if request.config.getoption("--without-c"):
         pytest.skip("the C backend is left out")
-
-
-def lanes_of_this_machine():
-    """The kinds of big words that the C kernel can be asked for here."""
-    most = import_module("eller_stream._kernel").LANES
-    return [lanes for lanes in (1, 4, 8) if lanes <= most]
 
 
 def variants(backend):
