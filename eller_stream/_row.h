@@ -49,6 +49,7 @@
 #define big_lanes NAME(lanes)
 #define big_prefix_xor NAME(prefix_xor)
 #define IDLE big_fill(~(word)0)
+#define nothing_runs(tokens, moving) 0 /* it takes longer to ask */
 
 INLINE unsigned NAME(lanes)(big x) /* bit i: lane i is not 0 */
 {
@@ -77,6 +78,7 @@ INLINE big NAME(run)(big tokens, big halts, big *idle)
 #else
 
 #define IDLE 0
+#define nothing_runs(tokens, moving) (!(moving) && !big_any(tokens))
 
 /* Where tokens stop that run to the next of the halts: the carry of an addition takes them through all other bits.
  * No token is a halt itself. What is handed on is the token that is still on its way. */
@@ -170,6 +172,8 @@ INLINE big NAME(half_ripples)(NAME(sweep) *s, const big planes[PLANES], big toke
         big here = big_fill(~(word)0);
         for (int k = 0; k < PLANES - 1; k++)
             here &= depth >> k & 1 ? planes[k] : ~planes[k];
+        if (base + depth >= SELDOM && nothing_runs(tokens & here, s->moving[base + depth]))
+            continue;
         found |= NAME(run)(tokens & here, stops & here, &s->moving[base + depth]);
     }
     return found;
@@ -424,3 +428,4 @@ TARGET static void NAME(carve_row)(row_state *r, const coins *c, word row, int m
 #undef big_prefix_xor
 #undef big_add
 #undef IDLE
+#undef nothing_runs

@@ -9,6 +9,7 @@ typedef uint64_t word;
 #define PLANES 3 /* bit planes of the depth counter; a row that nests deeper goes the textbook's way */
 #endif
 #define DEPTHS (1 << PLANES)
+#define SELDOM 3 /* the depth from which on most big words have no tokens */
 
 enum { GUARD = 8, MAX_LANES = 8, ALWAYS = 65536, EVEN = 32768, THIRD = 21845 };
 
