@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgpack  # type: ignore[import-untyped]
@@ -121,10 +121,16 @@ class Header:
 
 @dataclass(frozen=True)
 class Rows:
-    """One frame of rows; `last`: its final row is the maze's merging last row."""
+    """One frame of rows.
+
+    block    the rows
+    last     whether the final one is the maze's merging last row
+    encoded  the bytes that it was decoded from, which are those that `encode_rows` makes; None if there were none
+    """
 
     block: Block
     last: bool
+    encoded: Buffer | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -579,7 +585,7 @@ def _open_rows(frame: memoryview, width: int, floor: bool) -> Rows:
     if start == 0 and north.any():
         raise FormatError(f"{what}: north has passages, and there is no row above row 0")
     try:
-        return Rows(Block(start, width, east, south, north, ground), last == _TRUE)
+        return Rows(Block(start, width, east, south, north, ground), last == _TRUE, frame)
     except BlockError as error:
         raise FormatError(f"{what}: {error}") from error
 

@@ -9,18 +9,20 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
+from helpers import EDGE_WIDTHS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from net_helpers import HOST, ByHand, hello, open_spec, remote, serving, small
 
-from eller_stream import EllerStream, MazeFile, MazeSpec, MazeWriter
+from eller_stream import BACKEND, EllerStream, MazeFile, MazeSpec, MazeWriter
+from eller_stream.block import row_bytes
 from eller_stream.errors import NetError
 from eller_stream.net import protocol
 from eller_stream.net.client import RemoteStream
 from eller_stream.net.limits import ClientLimits, ServerLimits
 from eller_stream.net.protocol import Answer, Finalize, Jump, More, Refusal, State, Welcome
 from eller_stream.net.server import MazeServer
-from eller_stream.net.sources import Frames
+from eller_stream.net.sources import Frames, StreamSource
 
 
 @pytest.fixture(scope="module")
@@ -306,17 +308,17 @@ def test_clients_take_turns(monkeypatch):
     turns = []
     rows = Frames.rows
 
-    def counted(self):
+    def counted(self, room):
         turns.append(self._header.spec.seed)
         time.sleep(0.002)
-        return rows(self)
+        return rows(self, room)
 
     monkeypatch.setattr(Frames, "rows", counted)
     with serving(limits=ServerLimits(workers=1)) as served:
-        greedy = ByHand(served.port, hello(), open_spec(small(seed=0)), More(2**40))
+        greedy = ByHand(served.port, hello(), open_spec(small(seed=0, key_interval=0)), More(2**40))
         drain = threading.Thread(target=drained, args=(greedy.socket,))
         drain.start()
-        others = [remote(served, small(seed=k), limits=ClientLimits(ahead=1)) for k in range(1, 7)]
+        others = [remote(served, small(seed=k, key_interval=0), limits=ClientLimits(ahead=1)) for k in range(1, 7)]
         threads = [threading.Thread(target=stream.read, args=(20 * 4096,)) for stream in others]
         begin = len(turns)
         for thread in threads:
@@ -342,19 +344,34 @@ def drained(connection):
 
 def test_no_more_is_carved_than_there_is_room_for(monkeypatch):
     carved = []
-    rows = Frames.rows
-    monkeypatch.setattr(Frames, "rows", lambda self: (carved.append(self.row), rows(self))[1])
+    frames = StreamSource.frames
+    monkeypatch.setattr(
+        StreamSource, "frames", lambda self, row, stop: (carved.append((row, stop)), frames(self, row, stop))[1]
+    )
     with serving() as served:
-        with ByHand(served.port, hello(), open_spec(small()), More(3 * 4096)) as client:
+        with ByHand(served.port, hello(), open_spec(small()), More(2 * 4096 + 1)) as client:
             for _ in range(6):
                 client.packet()
             time.sleep(0.2)
-            assert carved == [0, 4096, 8192]
+            assert carved[0][0] == 0
+            assert carved[-1][1] == 3 * 4096
         carved.clear()
         with remote(served, small(), limits=ClientLimits(ahead=3)) as stream:
             stream.read(1)
             time.sleep(0.2)
-            assert len(carved) <= 4
+            assert carved[-1][1] <= 4 * 4096
+
+
+@pytest.mark.parametrize("width", [*EDGE_WIDTHS, 1000, 2**16, 2**20])
+@pytest.mark.parametrize("key_interval", [0, 2, 1024, 2**14])
+def test_a_turn_is_a_frame_or_2_mib_of_rows(width, key_interval):
+    spec = MazeSpec(width, seed=1, key_interval=key_interval)
+    source = StreamSource(spec, ServerLimits(max_band_cells=2**34))
+    frame = source.header.rows_per_frame
+    assert source.rows_a_turn % frame == 0
+    assert source.rows_a_turn == frame or source.rows_a_turn * 2 * row_bytes(width) <= 2**21
+    if not 0 < key_interval <= frame or BACKEND == "python":
+        assert source.rows_a_turn == frame
 
 
 def test_a_flood_of_requests_is_held_back(served):

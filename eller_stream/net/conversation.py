@@ -317,7 +317,10 @@ class Conversation:
         taken: list[Block] = []
         start = self.position
         while self._blocks and self.position < start + rows:
-            block = self._blocks[0][self._at : self._at + start + rows - self.position]
+            block = self._blocks[0]
+            left = start + rows - self.position
+            if self._at or left < len(block):
+                block = block[self._at : self._at + left]
             self._advance(len(block))
             taken.append(block)
         if taken:

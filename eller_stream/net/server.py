@@ -17,9 +17,11 @@ import asyncio
 import logging
 import ssl
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from ..errors import EllerStreamError, NetError, SpecError, StreamError
@@ -211,7 +213,8 @@ class _Conversation:
         self._inbox: asyncio.Queue[Message | Exception] = asyncio.Queue(_MESSAGES_AHEAD)
         self._source: RowSource | None = None
         self._frames: Frames | None = None
-        self._carved: asyncio.Future[list[Buffer]] | None = None
+        self._carved: asyncio.Future[list[list[Buffer]]] | None = None
+        self._going: deque[list[Buffer]] = deque()
         self._stop: int | None = None
         self._room = 0
         self._clock: asyncio.Timeout | None = None
@@ -301,7 +304,7 @@ class _Conversation:
     async def _turn(self) -> None:
         """Do what the client asked, if it asked anything; else send a packet, if there is one to send."""
         frames = self._frames
-        idle = frames is None or not (self._carved or frames.at_end or frames.row < self._room)
+        idle = frames is None or not (self._going or self._carved or frames.at_end or frames.row < self._room)
         if idle or not self._inbox.empty():
             message = await self._inbox.get()
             self._progress()
@@ -312,18 +315,22 @@ class _Conversation:
             await self._send(await self._next_packet(frames))
 
     async def _next_packet(self, frames: Frames) -> list[Buffer]:
-        """Return what is to be sent next; the frame behind it is carved meanwhile, if there is room for it."""
-        if self._carved is None and frames.at_end:
-            self._frames = None
-            return frames.end()
-        if self._carved is None:
-            if not frames.is_near:
+        """Return what is to be sent next; the frames behind it are carved meanwhile, if there is room for them."""
+        if not self._going:
+            if self._carved is None and frames.at_end:
+                self._frames = None
+                return frames.end()
+            if self._carved is None and not frames.is_near:
                 await self._go(frames.source, frames.row)
-            self._carved = self._server.carve(frames.rows)
-        data, self._carved = await self._carved, None
-        if frames.is_near and not frames.at_end and frames.row < self._room:
-            self._carved = self._server.carve(frames.rows)
-        return data
+            self._going.extend(await (self._carved or self._carve(frames)))
+            self._carved = None
+        if self._carved is None and frames.is_near and not frames.at_end and frames.row < self._room:
+            self._carve(frames)
+        return self._going.popleft()
+
+    def _carve(self, frames: Frames) -> asyncio.Future[list[list[Buffer]]]:
+        self._carved = self._server.carve(partial(frames.rows, self._room))
+        return self._carved
 
     async def _obey(self, message: Message) -> None:
         match message:
@@ -367,6 +374,7 @@ class _Conversation:
         """Begin an answer; it takes the place of the one before. The room has to be told anew."""
         source = self._opened()
         self._frames = self._carved = None
+        self._going.clear()
         await self._go(source, row)
         self._frames, self._room = Frames(source, row, self._stop), 0
         await self._send([encode(Answer(number, row, source.height)), *self._frames.head()])
@@ -386,15 +394,13 @@ class _Conversation:
         """Send bytes, no faster than the client takes them and than the rate allows."""
         rate = self._limits.rate
         at_once = _WRITE_AT_ONCE if rate is None else max(1, int(rate / 8))
-        for whole in pieces:
-            view = memoryview(whole)
-            for begin in range(0, len(view), at_once):
-                piece = view[begin : begin + at_once]
+        for portion in _portions(pieces, at_once):
+            for piece in portion:
                 self._writer.write(piece)
-                await self._writer.drain()
-                self._progress()
-                if rate is not None:
-                    await asyncio.sleep(len(piece) / rate)
+            await self._writer.drain()
+            self._progress()
+            if rate is not None:
+                await asyncio.sleep(sum(map(len, portion)) / rate)
 
     def _progress(self) -> None:
         if self._clock is not None:
@@ -410,3 +416,19 @@ class _Conversation:
                     self._writer.write_eof()
                 while await self._reader.read(_READ_AT_ONCE):
                     pass
+
+
+def _portions(pieces: list[Buffer], most: int) -> Iterator[list[memoryview]]:
+    """Yield the bytes of all pieces in portions of `most` bytes, the last one of what is left; nothing is copied."""
+    portion: list[memoryview] = []
+    room = most
+    for piece in pieces:
+        view = memoryview(piece)
+        while view:
+            portion.append(view[:room])
+            view, room = view[room:], room - len(portion[-1])
+            if not room:
+                yield portion
+                portion, room = [], most
+    if portion:
+        yield portion

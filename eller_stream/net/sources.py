@@ -2,17 +2,23 @@
 
 Both are asked for rows by their index. A stream keeps its state before each of the last rows frames (`ahead` of them),
 so that a client that finalizes at a row it has taken, or steps back a little, costs less than a frame wherever
-there are no key rows to start from. The way to a row further off is gone in steps (`approach`), so that no client
+there are no key rows near to start from. The way to a row further off is gone in steps (`approach`), so that no client
 takes more than its turn.
+
+A turn is one frame; where rows cost little, which is in a file and where key rows are near, it is as many as have
+2 MiB of rows: so the kernel has key intervals to carve side by side.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from ..errors import StreamError
+from .. import kernel
+from ..block import row_bytes
+from ..errors import EllerStreamError, StreamError
 from ..frames import End, Header, Rows, encode_end, encode_header, encode_rows
 from ..spec import MAX_ROW
 from ..streams import open_stream, restore_stream
@@ -26,6 +32,7 @@ if TYPE_CHECKING:
     from .limits import ServerLimits
 
 _CELLS_A_STEP = 2**26
+_BYTES_A_TURN = 2**21
 
 
 class RowSource(Protocol):
@@ -51,11 +58,18 @@ class RowSource(Protocol):
     def states(self) -> RowSource:
         """The source whose `snapshot` gives the states of these rows."""
 
+    @property
+    def rows_a_turn(self) -> int:
+        """Rows that may be asked for at once: those of one frame or of several."""
+
     def approach(self, row: int, /) -> int:
         """Take one step of bounded work towards `row`, and return the row it led to."""
 
     def read(self, row: int, rows: int, /) -> Block:
         """Return `rows` rows from `row` on, which `approach` has led to."""
+
+    def frames(self, row: int, stop: int, /) -> Iterator[Rows]:
+        """Yield the rows from `row` on, which `approach` has led to, up to `stop`, in frames; fewer at the end."""
 
     def finalize(self, row: int, rows: int, /) -> None:
         """End the maze after `rows` rows from `row` on, which `approach` has led to."""
@@ -73,6 +87,7 @@ class StreamSource:
         limits.check_frame(spec.width, self.header.rows_per_frame)
         limits.check_spec(spec)
         self._stream = open_stream(spec)
+        self._key_rows_near = 0 < (spec.key_interval or 0) <= self.header.rows_per_frame
         self._kept: deque[tuple[int, bytes]] = deque(maxlen=limits.ahead + 2)
         self._first = {0: self._stream.snapshot()}
         self._aim: int | None = None
@@ -93,6 +108,12 @@ class StreamSource:
     def states(self) -> RowSource:
         """Itself."""
         return self
+
+    @property
+    def rows_a_turn(self) -> int:
+        """Those of one frame, unless key rows are near and the kernel is quick."""
+        quick = self._key_rows_near and kernel.BACKEND == "c"
+        return _rows_a_turn(self.header) if quick else self.header.rows_per_frame
 
     def approach(self, row: int) -> int:
         """Go one step towards `row`; NetError if the way is too long, StreamError if the maze has no such row."""
@@ -118,15 +139,25 @@ class StreamSource:
         self._stream.seek(start)
 
     def read(self, row: int, rows: int) -> Block:
-        """Return the rows, and keep the state before them."""
+        """Return the rows, and keep the state before them unless key rows are near."""
         assert self._stream.position == row
-        self._forget_from(row)
-        self._kept.append((row, self._stream.snapshot()))
+        if not self._key_rows_near:
+            self._keep_state(row)
         return self._stream.read(rows)
 
-    def _forget_from(self, row: int) -> None:
+    def _keep_state(self, row: int) -> None:
         while self._kept and self._kept[-1][0] >= row:
             self._kept.pop()
+        self._kept.append((row, self._stream.snapshot()))
+
+    def frames(self, row: int, stop: int) -> Iterator[Rows]:
+        """Yield the rows in frames; all are carved with the first."""
+        block = self.read(row, stop - row)
+        begin = 0
+        while begin < len(block):
+            frame = block[begin : begin + self.header.rows_due(row + begin)]
+            yield Rows(frame, frame.ends_at(self.height))
+            begin += len(frame)
 
     def finalize(self, row: int, rows: int) -> None:
         """End the maze; StreamError if that was done before. States kept until then know nothing of it."""
@@ -165,6 +196,11 @@ class FileSource:
     def position(self) -> None:
         """None: every row is as near."""
 
+    @property
+    def rows_a_turn(self) -> int:
+        """Those of several frames: they are read, not carved."""
+        return _rows_a_turn(self.header)
+
     @cached_property
     def states(self) -> RowSource:
         """A stream of the file's spec, which goes along with the states asked for."""
@@ -180,6 +216,18 @@ class FileSource:
         """Return the rows."""
         return self._maze.read(row, rows)
 
+    def frames(self, row: int, stop: int) -> Iterator[Rows]:
+        """Yield the rows in frames: those of the file as they are, cut where others are asked for."""
+        stop = min(stop, self.stop)
+        for rows in self._maze.frames(row):
+            begin, end = max(row - rows.block.start, 0), stop - rows.block.start
+            if begin or end < len(rows.block):
+                cut = rows.block[begin:end]
+                rows = Rows(cut, cut.ends_at(self.height))
+            yield rows
+            if rows.block.stop >= stop:
+                return
+
     def finalize(self, row: int, rows: int) -> None:
         """Refuse: a file is as long as it is."""
         raise StreamError(f"a file is offered here, so row {row + rows - 1} cannot be made its last one")
@@ -187,6 +235,12 @@ class FileSource:
     def snapshot(self, row: int) -> bytes:
         """Refuse: a file has rows, the states come from `states`."""
         raise StreamError(f"a file has no state before row {row}")
+
+
+def _rows_a_turn(header: Header) -> int:
+    """Return the rows of as many frames as have 2 MiB together, of at least one."""
+    frame = 2 * row_bytes(header.spec.width) * header.rows_per_frame
+    return max(_BYTES_A_TURN // frame, 1) * header.rows_per_frame
 
 
 class Frames:
@@ -218,13 +272,28 @@ class Frames:
         """Return the header's packet."""
         return packet(*encode_header(self._header))
 
-    def rows(self) -> list[Buffer]:
-        """Return the packet of the next rows frame; the source has come to `row`."""
-        block = self.source.read(self.row, min(self._header.rows_due(self.row), self._stop - self.row))
-        if not len(block):
+    def rows(self, room: int) -> list[list[Buffer]]:
+        """Return the packets of the next rows frames that begin before `room`; the source has come to `row`.
+
+        They are those of a turn, at least one. What goes wrong behind the first one shows when it is asked for again.
+        """
+        packets: list[list[Buffer]] = []
+        try:
+            for rows in self.source.frames(self.row, self._end_of_turn(room)):
+                packets.append(packet(*(encode_rows(rows) if rows.encoded is None else [rows.encoded])))
+                self.row, self._finished = rows.block.stop, rows.last
+        except EllerStreamError:
+            if not packets:
+                raise
+        if not packets:
             raise StreamError(f"row {self.row} was expected and is not there")
-        self.row, self._finished = block.stop, block.ends_at(self.source.height)
-        return packet(*encode_rows(Rows(block, self._finished)))
+        return packets
+
+    def _end_of_turn(self, room: int) -> int:
+        """Return the row behind the frames of a turn that begin before `room`."""
+        turn = self.row - self.row % self._header.rows_per_frame + self.source.rows_a_turn
+        last = min(room, self._stop, turn) - 1
+        return min(last + self._header.rows_due(last), self._stop)
 
     def end(self) -> list[Buffer]:
         """Return the end's packet."""

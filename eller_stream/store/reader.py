@@ -177,6 +177,14 @@ class MazeFile:
             if stop is not None and block.stop >= stop:
                 return
 
+    def frames(self, row: int) -> Iterator[Rows]:
+        """Yield the frames as they stand in the file, from that which holds `row` on, whatever comes behind it.
+
+        Raises what `blocks` does, StoreError for every pipe; a file that grows is not waited for.
+        """
+        self._check_first(row)
+        return (event for event in self._regular().events(row) if isinstance(event, Rows))
+
     def close(self) -> None:
         """Close the file; standard input stays open."""
         if not self._is_stdin:
