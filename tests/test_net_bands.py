@@ -66,12 +66,20 @@ def test_rows_of_walls_do_not_end_a_map(served):
             {"algorithm": "random_walk", "max_tunnels": 100},
             "100 tunnels of 8 cells at most pass the limit of 640 cells",
         ),
+        (
+            {"algorithm": "wilson", "width": 144, "band": 1},
+            "1 rows of 144 cells has about 20736 steps, the limit is 20480",
+        ),
+        (
+            {"algorithm": "wilson", "width": 4, "band": 144},
+            "144 rows of 4 cells has about 20736 steps, the limit is 20480",
+        ),
     ],
 )
 def test_the_limits_of_bands(options, reason):
     with (
         serving(limits=ServerLimits(max_band_cells=640)) as server,
         pytest.raises(NetError, match=reason),
-        remote(server, MazeSpec(10, seed=1, **options)) as stream,
+        remote(server, MazeSpec(**{"width": 10, "seed": 1, **options})) as stream,
     ):
         stream.read(1)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from net_helpers import HOST, ByHand, hello, open_spec, remote, serving, small
 
-from eller_stream import BACKEND, EllerStream, MazeFile, MazeSpec, MazeWriter
+from eller_stream import BACKEND, EllerStream, MazeFile, MazeSpec, MazeWriter, open_stream
 from eller_stream.block import row_bytes
 from eller_stream.errors import NetError
 from eller_stream.net import protocol
@@ -217,7 +217,12 @@ def refused(served, *said):
 ASKED = {
     "max_frame": (45_000, small(65), small(20), "4096 rows of 65 cells has 73779 bytes, the limit is 45000"),
     "max_width": (64, small(65), small(64), "a row has 65 cells, the limit is 64"),
-    "max_band_cells": (640, small(64, key_interval=12), small(64, key_interval=10), "is 12 * 64, the limit is 640"),
+    "max_band_cells": (
+        640,
+        small(64, algorithm="dfs", band=11),
+        small(64, algorithm="dfs", band=10),
+        "is 11 * 64, the limit is 640",
+    ),
     "max_schedule": (
         2,
         small(p_south=[(0, 0.5), (1, 0.2), (2, 0.5)]),
@@ -235,7 +240,7 @@ def test_limits_of_a_spec(name):
         assert refusal.word == "limit"
         assert reason in refusal.reason
         with remote(served, just_right) as stream:
-            assert stream.read(10) == EllerStream.from_spec(just_right).read(10)
+            assert stream.read(10) == open_stream(just_right).read(10)
 
 
 def test_the_limit_of_a_seek():
@@ -248,6 +253,15 @@ def test_the_limit_of_a_seek():
             assert (refusal.word, "1001 rows of 100 cells would be carved" in refusal.reason) == ("limit", True)
         with remote(served, small(100), row=10**9) as stream:
             assert stream.read(1).start == 10**9
+
+
+def test_a_key_interval_is_bounded_by_the_way_alone():
+    """What it costs is the rows from the key row to the row asked for."""
+    spec = small(100, key_interval=2000)
+    with serving(limits=ServerLimits(max_seek_cells=100_000, max_band_cells=64)) as served:
+        with remote(served, spec, row=2 * 10**9 + 1000) as stream:
+            assert stream.read(1).start == 2 * 10**9 + 1000
+        assert "1001 rows of 100 cells" in refused(served, open_spec(spec, 2 * 10**9 + 1001)).reason
 
 
 def test_the_limit_of_clients():

@@ -395,7 +395,7 @@ def test_rows_come_over_the_socket(viewer, cut):
 
 
 def test_the_servers_limits_hold(viewer):
-    for maze, reason in [(small(2**21), "the limit is"), (small(1000, key_interval=2**20), "the limit is")]:
+    for maze, reason in [(small(2**21), "the limit is"), (small(1000, algorithm="dfs", band=2**20), "the limit is")]:
         refusal = talk(viewer, *said(hello(), open_spec(maze), More(10)))[-1]
         assert (refusal.word, reason in refusal.reason) == ("limit", True)
     assert talk(viewer, *said(hello(), open_spec(small(key_interval=0), row=10**12)))[-1].word == "limit"

@@ -126,7 +126,7 @@ def weights(text: str) -> str | tuple[str, float] | tuple[float, ...]:
 _LIMITS: dict[str, tuple[type[int] | type[float], str]] = {
     "max_frame": (int, "bytes of a frame (64 MiB)"),
     "max_width": (int, "cells in a row (2**20 to serve, 2**24 to fetch)"),
-    "max_band_cells": (int, "key interval or band times width (2**28)"),
+    "max_band_cells": (int, "band times width (2**22)"),
     "max_schedule": (int, "pairs of a schedule (256)"),
     "max_seek_cells": (int, "cells carved on the way to a row (2**32)"),
     "clients": (int, "clients at a time (64)"),

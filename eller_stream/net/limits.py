@@ -13,6 +13,8 @@ from ..errors import NetError
 from ..frames import DEFAULT_MAX_FRAME, rows_frame_size
 from ..spec import MazeSpec
 
+_STEPS_A_CELL = 32
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -45,20 +47,25 @@ class Limits:
 
 @dataclass(frozen=True)
 class ServerLimits(Limits):
-    """What a server bounds besides. A client costs it two frames and `ahead` + 2 states, of three packed rows each.
+    """What a server bounds besides.
 
-    max_band_cells  cells of a key interval or a band: key_interval * width, band * width
+    A client costs it the frames of two turns, each of 2 MiB of rows or of one frame where that has more, and
+    `ahead` + 2 states of three packed rows each; where it asks for bands, two of them besides.
+
+    max_band_cells  cells of a band: band * width. A band of the default takes half a second at most, and 4 MiB.
+                    One of Wilson's, whose first walk may go from end to end and back, counts as a 32nd of the square
+                    of its longer side where that is more. Key intervals are bounded by `max_seek_cells` alone
     max_schedule    pairs of a schedule
     max_seek_cells  cells that are carved on the way to the row asked for
     clients         conversations at a time; one more is told that the server is busy
     greeting        seconds until a client has said who it is
     rate            bytes a second to each client
     ahead           frames behind what was sent to which a client can go back at no cost; a state is kept for each
-    workers         threads that carve; each client has one frame carved a turn
+    workers         threads that carve; each client has one turn after another
     """
 
     max_width: int = 2**20
-    max_band_cells: int = 2**28
+    max_band_cells: int = 2**22
     max_schedule: int = 256
     max_seek_cells: int = 2**32
     clients: int = 64
@@ -69,9 +76,15 @@ class ServerLimits(Limits):
 
     def check_spec(self, spec: MazeSpec) -> None:
         """Raise NetError for a spec that is too much to ask."""
-        name, rows = ("band", spec.band) if spec.band else ("key_interval", spec.key_interval or 0)
+        rows = spec.band or 0
         if rows * spec.width > self.max_band_cells:
-            raise NetError(f"{name} * width is {rows} * {spec.width}, the limit is {self.max_band_cells} cells")
+            raise NetError(f"band * width is {rows} * {spec.width}, the limit is {self.max_band_cells} cells")
+        steps, most = max(rows, spec.width) ** 2, _STEPS_A_CELL * self.max_band_cells
+        if spec.algorithm == "wilson" and steps > most:
+            raise NetError(
+                f"a walk through {rows} rows of {spec.width} cells has about {steps} steps, the limit is {most} "
+                f"({_STEPS_A_CELL} times that of band cells)"
+            )
         tunnels, length = spec.max_tunnels or 0, min(spec.max_length or 0, max(rows, spec.width))
         if tunnels * length > self.max_band_cells:
             raise NetError(f"{tunnels} tunnels of {length} cells at most pass the limit of {self.max_band_cells} cells")

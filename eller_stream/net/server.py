@@ -1,14 +1,15 @@
 """`MazeServer`: streams any spec from any row to many clients, or a file that it offers, with asyncio.
 
 Each client has a *conversation*: one task that does what the client asks and sends, and one that listens. Rows are
-carved by a few threads (the kernel holds no lock meanwhile), and a conversation has one frame, or one step on the
-way to a row, carved a turn; turns come in the order in which they were asked for, so that clients share fairly.
+carved by a few threads (the kernel holds no lock meanwhile), and a conversation has the frames of one turn
+(`sources.py`), or one step on the way to a row, carved at a time; turns come in the order in which they were asked for,
+so that clients share fairly.
 
-Invariants. A frame is carved only when the one before has gone out, but for what the operating system and
-64 KiB here hold, and only while the client has room for it (`More`). So a client that reads slowly, or not at
-all, slows its own rows down, and a conversation never holds more than one frame, the states to go back to
-(`sources.py`) and a few messages, all bounded by `ServerLimits`. A conversation without progress for `idle` seconds
-ends. However one ends, the client is told why if it can still hear it, the log says it, and the server serves on.
+Invariants. While the frames of one turn go out, those of the next are carved, and no more; and those only while the
+client has room for them (`More`). A frame goes out when the operating system has taken the one before, but for half a
+MiB. So a client that reads slowly, or not at all, slows its own rows down, and a conversation never holds more than
+the frames of two turns, the states to go back to and a few messages, all bounded by `ServerLimits`. A conversation
+without progress for `idle` seconds ends. However one ends, the client is told why if it can still hear it, the log says it, and the server serves on.
 """
 
 from __future__ import annotations
