@@ -9,7 +9,8 @@ Invariants. While the frames of one turn go out, those of the next are carved, a
 client has room for them (`More`). A frame goes out when the operating system has taken the one before, but for half a
 MiB. So a client that reads slowly, or not at all, slows its own rows down, and a conversation never holds more than
 the frames of two turns, the states to go back to and a few messages, all bounded by `ServerLimits`. A conversation
-without progress for `idle` seconds ends. However one ends, the client is told why if it can still hear it, the log says it, and the server serves on.
+without progress for `idle` seconds ends. However one ends, the client is told why if it can still hear it, the log
+says it, and the server serves on.
 """
 
 from __future__ import annotations
