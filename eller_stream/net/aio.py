@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Callable
-from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from ..errors import NetError
@@ -16,8 +16,69 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ..block import Block, Row
+    from .conversation import Conversation
 
-_READ_AT_ONCE = 2**18
+
+class _Wire(asyncio.BufferedProtocol):
+    """A connection whose bytes go straight to where a conversation wants them. It is read only while `came` waits."""
+
+    _transport: asyncio.Transport
+
+    def __init__(self, talk: Conversation) -> None:
+        self._talk = talk
+        self._came: asyncio.Future[int] | None = None
+        self._gone = asyncio.get_running_loop().create_future()
+
+    @property
+    def peer(self) -> str:
+        """The address of the other side."""
+        return str(self._transport.get_extra_info("peername")[0])
+
+    def write(self, data: bytes) -> None:
+        """Send bytes."""
+        self._transport.write(data)
+
+    async def came(self) -> int:
+        """Wait until bytes have been written to the conversation's `space`; return how many, 0 at the end."""
+        if self._gone.done():
+            return 0
+        self._came = asyncio.get_running_loop().create_future()
+        self._transport.resume_reading()
+        return await self._came
+
+    async def hang_up(self) -> None:
+        """Give the connection up at once."""
+        self._transport.abort()
+        await self._gone
+
+    def _tell(self, count: int, error: Exception | None = None) -> None:
+        self._transport.pause_reading()
+        if self._came is None or self._came.done():
+            return
+        if error is None:
+            self._came.set_result(count)
+        else:
+            self._came.set_exception(error)
+
+    # ---- what asyncio calls -----------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.pause_reading()
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002
+        return self._talk.space()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._tell(nbytes)
+
+    def eof_received(self) -> None:
+        self._tell(0)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._gone.set_result(None)
+        self._tell(0, exc)
 
 
 class AsyncRemoteStream(Remote):
@@ -31,7 +92,7 @@ class AsyncRemoteStream(Remote):
     """
 
     def _start(self) -> None:
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self._wire: _Wire | None = None
 
     # ---- rows -------------------------------------------------------------------------------
 
@@ -98,11 +159,9 @@ class AsyncRemoteStream(Remote):
         await self.close()
 
     async def _hang_up(self) -> None:
-        streams, self._streams = self._streams, None
-        if streams is not None:
-            streams[1].transport.abort()
-            with suppress(OSError):
-                await streams[1].wait_closed()
+        wire, self._wire = self._wire, None
+        if wire is not None:
+            await wire.hang_up()
 
     async def _exchange_until(self, done: Callable[[], bool]) -> None:
         """Talk with the server until it is done, over as many connections as it takes."""
@@ -122,34 +181,32 @@ class AsyncRemoteStream(Remote):
 
     def _flush(self) -> None:
         """Send what there is to say, if anyone is there to hear it."""
-        if self._talk.speaks and self._streams is not None:
-            self._streams[1].write(self._talk.outgoing())
+        if self._talk.speaks and self._wire is not None:
+            self._wire.write(self._talk.outgoing())
 
     async def _exchange(self) -> None:
         """Send what there is to say and take what comes."""
-        reader, writer = self._streams or await self._connect()
-        writer.write(self._talk.outgoing())
+        wire = self._wire or await self._connect()
+        self._flush()
         try:
             async with asyncio.timeout(self._limits.idle):
-                await writer.drain()
-                data = await reader.read(_READ_AT_ONCE)
+                count = await wire.came()
         except TimeoutError:
             raise LostError(f"nothing came for {self._limits.idle:g} seconds") from None
-        if not data:
+        if not count:
             raise LostError("the server has gone in the middle")
-        self._talk.receive(data)
+        self._talk.filled(count)
 
-    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _connect(self) -> _Wire:
         if self._closed:
             raise NetError("the stream is closed")
         try:
             async with asyncio.timeout(self._limits.connect):
-                self._streams = await asyncio.open_connection(
-                    self._host, self._port, ssl=self._tls, limit=_READ_AT_ONCE
+                _, self._wire = await asyncio.get_running_loop().create_connection(
+                    partial(_Wire, self._talk), self._host, self._port, ssl=self._tls
                 )
         except ssl.SSLError as error:
             raise access.tls_failed(error) from None
-        peer = self._streams[1].get_extra_info("peername")[0]
-        access.check_way(peer, self._token, self._tls is not None, self._clear_token)
+        access.check_way(self._wire.peer, self._token, self._tls is not None, self._clear_token)
         self._talk.begin()
-        return self._streams
+        return self._wire

@@ -1,6 +1,6 @@
 """The client's side of a conversation, without any input or output: both clients are a socket around this.
 
-`receive` (or `space` and `filled`) takes the server's bytes, `outgoing` gives what is to be sent; rows
+The server's bytes are written to `space` and `filled` takes them, `outgoing` gives what is to be sent; rows
 wait in frames until they are taken. `begin` starts again on a new connection, from where the rows that came end.
 
 Invariants. Rows come without a gap, each once, from `position` on. Nothing that comes is kept but between the
@@ -147,13 +147,11 @@ class Conversation:
         return self._packets.space()
 
     def filled(self, count: int) -> None:
-        """Take bytes that were written to `space`; raises what `receive` does."""
-        for content in self._packets.filled(count):
-            self._take_packet(content)
+        """Take bytes that were written to `space`.
 
-    def receive(self, data: bytes) -> None:
-        """Take bytes that came. Raises PassingError if the server ended it for now, NetError for all else."""
-        for content in self._packets.feed(data):
+        Raises PassingError if the server ended it for now, NetError for all else.
+        """
+        for content in self._packets.filled(count):
             self._take_packet(content)
 
     def _take_packet(self, content: memoryview) -> None:
