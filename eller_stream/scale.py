@@ -12,15 +12,18 @@ the longest clean one is sought by bisection, which sums up each chunk about onc
 
 *The store* is a Zarr group with the arrays `east` and `south` (in a random-walk map `floor` too) of shape
 (rows, ceil(width / 8)), uint8, packed as in a `Block`, one chunk for each task. Its attributes tell the spec, and
-whether the store is complete: that is written last.
+whether the store is complete: that is written last. A store that was broken off is gone on with: a chunk stays if it is
+there with all its bytes, and any other one is made as it would have been.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import dask.array as da
 import numpy as np
@@ -31,11 +34,14 @@ from .block import Block, row_bytes
 from .errors import BlockError, FormatError, SpecError, StoreError
 from .spans import Span, span_of
 from .spec import MazeSpec, shown
+from .store.resume import check_same
 from .stream import check_divisible
 from .streams import open_stream
 from .verify import Report, Verifier
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from .block import Plane
 
 PLANES, CELLS, TILES = "planes", "cells", "tiles"
@@ -241,29 +247,108 @@ def write_zarr(
 
     Raises StoreError for a store that exists (without `overwrite`), and what `maze_array` and the store raise.
     """
-    planes = maze_array(spec, height, rows=rows)
+    whole = _divisible(spec, height)
+    try:
+        group = _new_group(store, whole, "w" if overwrite else "w-", storage_options)
+    except FileExistsError:
+        raise StoreError(f"{store}: it exists already; force replaces it") from None
+    _fill(group, whole, _rows_of_task(whole, PLANES, rows), anew=True)
+    return packed_size(whole)
+
+
+def resume_zarr(
+    store: Any,
+    spec: MazeSpec,
+    height: int | None = None,
+    *,
+    rows: int | None = None,
+    storage_options: dict[str, Any] | None = None,
+) -> int:
+    """Go on with a Zarr store that was broken off, to the very bytes of an undisturbed run; return the rows made.
+
+    Chunks that are there and whole stay, the others are made, each with as many rows as the store was begun with. Where
+    there is no store, one is begun. The parameters are those of `write_zarr`; of a complete store nothing is made.
+
+    Raises StoreError if it holds another maze, naming the difference, FormatError if it holds none, and what
+    `write_zarr` raises otherwise.
+    """
+    whole = _divisible(spec, height)
+    try:
+        group = _maze_group(store, "r+", storage_options)
+    except FileNotFoundError:
+        group = _new_group(store, whole, "w-", storage_options)
+    check_same(_spec_of(group), whole, store)
+    if _is_complete(group):
+        return 0
+    _sweep(store)
+    return _fill(group, whole, _rows_of_task(whole, PLANES, rows), anew=False)
+
+
+def packed_size(spec: MazeSpec) -> int:
+    """Return the bytes of all planes of a maze with a height, packed, as a store holds them."""
+    return _height(spec) * row_bytes(spec.width) * len(_names(spec))
+
+
+def _divisible(spec: MazeSpec, height: int | None) -> MazeSpec:
+    """Return the spec of a maze with a height whose groups of rows are made by themselves."""
     whole = _with_height(spec, height)
-    group = _new_group(store, overwrite, storage_options)
-    group.attrs.update({"kind": KIND, "version": VERSION, "spec": whole.to_json(), "complete": False})
-    chunks = (planes.chunks[1][0], planes.shape[2])
-    arrays: list[Any] = [
-        group.create_array(name, shape=planes.shape[1:], chunks=chunks, dtype="uint8", compressors=None)
-        for name in _names(whole)
-    ]
-    da.store(list(planes), arrays, lock=False)
-    group.attrs["complete"] = True
-    return int(planes.nbytes)
+    check_divisible(whole)
+    return whole
 
 
 def _names(spec: MazeSpec) -> Sequence[str]:
     return ("east", "south", "floor") if spec.algorithm == "random_walk" else ("east", "south")
 
 
-def _new_group(store: Any, overwrite: bool, storage_options: dict[str, Any] | None) -> zarr.Group:
+def _new_group(store: Any, spec: MazeSpec, mode: Literal["w", "w-"], options: dict[str, Any] | None) -> zarr.Group:
+    attributes: dict[str, Any] = {"kind": KIND, "version": VERSION, "spec": spec.to_json(), "complete": False}
+    return zarr.open_group(store, mode=mode, attributes=attributes, storage_options=options)
+
+
+def _fill(group: zarr.Group, spec: MazeSpec, rows: int, *, anew: bool) -> int:
+    """Make the chunks of a group that are not there (`anew`: all), and return how many rows that were."""
+    shape = (_height(spec), row_bytes(spec.width))
+    arrays: list[Any] = []
+    for name in _names(spec):
+        if name not in group:
+            chunks = (arrays[0].chunks[0] if arrays else rows, shape[1])
+            group.create_array(name, shape=shape, chunks=chunks, dtype="uint8", compressors=None)
+        arrays.append(group[name])
+    rows = arrays[0].chunks[0]
+    groups = ((1,) * len(_groups(shape[0], rows)),)
+    write, meta = partial(_write_rows, arrays, spec, rows, anew), np.empty(0, np.int64)
+    made = da.map_blocks(write, chunks=groups, dtype=meta.dtype, meta=meta)  # type: ignore[no-untyped-call]
+    count = int(made.sum().compute())
+    group.attrs["complete"] = True
+    return count
+
+
+def _write_rows(
+    arrays: list[Any], spec: MazeSpec, rows: int, anew: bool, *, block_id: tuple[int, ...]
+) -> NDArray[np.int64]:
+    """Write one chunk of each array, unless all are there; return the number of rows made."""
+    number = block_id[0]
+    if not anew and all(_is_there(array, number) for array in arrays):
+        return np.zeros(1, np.int64)
+    planes = _planes_of(spec, rows, block_id=(0, number))
+    for array, plane in zip(arrays, planes, strict=True):
+        array[number * rows : number * rows + len(plane)] = plane
+    return np.full(1, planes.shape[1])
+
+
+def _is_there(array: Any, number: int) -> bool:
+    """Return whether a chunk is there with all its bytes; one of zeros alone is never written, and so always made."""
     try:
-        return zarr.open_group(store, mode="w" if overwrite else "w-", storage_options=storage_options)
-    except FileExistsError:
-        raise StoreError(f"{store}: it exists already; force replaces it") from None
+        return bool(array.blocks[number, 0].any())
+    except ValueError:  # so zarr says of a chunk with fewer bytes, or more
+        return False
+
+
+def _sweep(store: Any) -> None:
+    """Remove what a killed run had begun to write: zarr gives a file its name when it is whole."""
+    if isinstance(store, str | os.PathLike) and Path(store).is_dir():
+        for unfinished in Path(store).rglob("*.partial"):
+            unfinished.unlink(missing_ok=True)
 
 
 def open_zarr(store: Any, *, storage_options: dict[str, Any] | None = None) -> tuple[MazeSpec, Any]:
@@ -271,14 +356,32 @@ def open_zarr(store: Any, *, storage_options: dict[str, Any] | None = None) -> t
 
     Raises FormatError for a store of something else, or one that is not complete; what the store raises.
     """
-    group = zarr.open_group(store, mode="r", storage_options=storage_options)
-    if group.attrs.get("kind") != KIND or group.attrs.get("version") != VERSION:
-        raise FormatError(f"{store}: it is no maze: its attribute kind would be {KIND}, its version {VERSION}")
-    if group.attrs.get("complete") is not True:
+    group = _maze_group(store, "r", storage_options)
+    if not _is_complete(group):
         raise FormatError(f"{store}: it is not complete; whoever wrote it was interrupted, or is still writing")
-    spec = MazeSpec.from_data(group.attrs["spec"])
+    spec = _spec_of(group)
     arrays = [da.from_array(group[name], chunks=group[name].chunks) for name in _names(spec)]  # type: ignore
     return spec, da.stack(arrays)  # type: ignore[no-untyped-call]
+
+
+def spec_of_zarr(store: Any, *, storage_options: dict[str, Any] | None = None) -> MazeSpec:
+    """Return the spec of a Zarr store, complete or not; FormatError for a store of something else."""
+    return _spec_of(_maze_group(store, "r", storage_options))
+
+
+def _maze_group(store: Any, mode: Literal["r", "r+"], options: dict[str, Any] | None) -> zarr.Group:
+    group = zarr.open_group(store, mode=mode, storage_options=options)
+    if group.attrs.get("kind") != KIND or group.attrs.get("version") != VERSION:
+        raise FormatError(f"{store}: it is no maze: its attribute kind would be {KIND}, its version {VERSION}")
+    return group
+
+
+def _spec_of(group: zarr.Group) -> MazeSpec:
+    return MazeSpec.from_data(group.attrs["spec"])
+
+
+def _is_complete(group: zarr.Group) -> bool:
+    return group.attrs.get("complete") is True
 
 
 def verify_zarr(store: Any, *, storage_options: dict[str, Any] | None = None) -> Report:

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from hypothesis import strategies as st
 from eller_stream import scale
 from eller_stream.block import Block, joined
 from eller_stream.errors import BlockError, FormatError, SpecError, StoreError, StreamError
-from eller_stream.scale import maze_array, open_zarr, verify_array, verify_zarr, write_zarr
+from eller_stream.scale import maze_array, open_zarr, resume_zarr, verify_array, verify_zarr, write_zarr
 from eller_stream.spec import MazeSpec
 from eller_stream.streams import open_stream
 from eller_stream.verify import verify
@@ -185,11 +186,89 @@ def test_stores_that_are_none(tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(scale.da, "store", interrupted)
+    monkeypatch.setattr(scale, "_write_rows", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_zarr(tmp_path / "half.zarr", small("eller", height=9))
     with pytest.raises(FormatError, match="it is not complete"):
         verify_zarr(tmp_path / "half.zarr")
+
+
+# ---- going on ------------------------------------------------------------------------------------------
+
+
+def tree(store):
+    """The bytes of every file of a store, by its name in it."""
+    return {str(path.relative_to(store)): path.read_bytes() for path in sorted(store.rglob("*")) if path.is_file()}
+
+
+def set_incomplete(store):
+    zarr.open_group(store).attrs["complete"] = False
+
+
+@settings(max_examples=25)
+@given(st.sampled_from(sorted(SMALL)), st.data())
+def test_a_store_that_was_broken_off_is_gone_on_with(tmp_path_factory, algorithm, data):
+    """Whatever chunks are missing or cut short, the bytes become those of a store that was written at once."""
+    spec, store = small(algorithm, height=43, loops=0.1), tmp_path_factory.mktemp("going") / "maze.zarr"
+    write_zarr(store, spec, rows=8)
+    whole = tree(store)
+    set_incomplete(store)
+    chunks = st.sampled_from(sorted(name for name in whole if "/c/" in name))
+    missing, cut = (set(data.draw(st.lists(chunks, max_size=4), what)) for what in ("missing", "cut short"))
+    for name in missing:
+        (store / name).unlink()
+    for name in cut - missing:
+        (store / name).write_bytes(whole[name][: data.draw(st.integers(0, len(whole[name]) - 1))])
+    (store / "east/c/0/0.0a1b2c.partial").write_bytes(b"what a killed run had begun")
+    groups = {int(name.split("/")[2]) for name in missing | cut}
+    assert resume_zarr(store, spec) == sum(3 if group == 5 else 8 for group in groups)
+    assert tree(store) == whole
+    assert resume_zarr(store, spec) == 0
+
+
+@pytest.mark.parametrize("left", [(), ("east",)])
+def test_a_store_of_which_hardly_anything_was_written(tmp_path, left):
+    spec = small("eller", height=43)
+    for name in ("whole", "half"):
+        write_zarr(tmp_path / name, spec, rows=8)
+    set_incomplete(tmp_path / "half")
+    for array in {"east", "south"} - set(left):
+        shutil.rmtree(tmp_path / "half" / array)
+    assert resume_zarr(tmp_path / "half", spec, rows=8) == 43
+    assert tree(tmp_path / "half") == tree(tmp_path / "whole")
+
+
+def test_whole_chunks_are_not_made_again(tmp_path, monkeypatch):
+    spec, store = small("eller", height=43), tmp_path / "maze.zarr"
+    write_zarr(store, spec, rows=8)
+    set_incomplete(store)
+    (store / "south/c/2/0").unlink()
+    made, carve = [], scale._group
+    monkeypatch.setattr(scale, "_group", lambda spec, first, rows: (made.append(first), carve(spec, first, rows))[1])
+    assert resume_zarr(store, spec) == 8
+    assert made == [16]
+
+
+def test_where_there_is_no_store_one_is_begun(tmp_path):
+    assert resume_zarr(tmp_path / "maze.zarr", small("eller"), 43, rows=8) == 43
+    write_zarr(tmp_path / "whole.zarr", small("eller"), 43, rows=8)
+    assert tree(tmp_path / "maze.zarr") == tree(tmp_path / "whole.zarr")
+
+
+def test_what_is_not_gone_on_with(tmp_path):
+    store = tmp_path / "maze.zarr"
+    write_zarr(store, small("eller", height=43), rows=8)
+    before = tree(store)
+    with pytest.raises(StoreError, match="it holds another maze: height is 43 there and 44 here"):
+        resume_zarr(store, small("eller", height=44))
+    with pytest.raises(StoreError, match="it holds another maze: algorithm is eller there and dfs here"):
+        resume_zarr(store, small("dfs", height=43))
+    assert tree(store) == before
+    zarr.open_group(tmp_path / "other.zarr", mode="w")
+    with pytest.raises(FormatError, match="it is no maze"):
+        resume_zarr(tmp_path / "other.zarr", small("eller", height=43))
+    with pytest.raises(StreamError, match="key_interval is 0"):
+        resume_zarr(tmp_path / "new.zarr", MazeSpec(9, seed=1, key_interval=0, height=9))
 
 
 # ---- a cluster -----------------------------------------------------------------------------------------
@@ -270,6 +349,36 @@ def test_generate_and_verify_a_store(tmp_path):
     assert eller("generate", store, *words, "--force").returncode == 0
 
 
+def killed_in_the_middle(store, *words):
+    """Run the command, and kill it when a chunk is whole."""
+    command = [sys.executable, "-m", "eller_stream", "generate", store, *map(str, words)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and not list(store.glob("*/c/*/0")):
+            time.sleep(0.001)
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path):
+    """Five chunks of 32 MiB, of which the kill leaves some."""
+    words, store = ("--width", 10_000, "--rows", 60_000), tmp_path / "maze.zarr"
+    killed_in_the_middle(store, *words, "--seed", 5)
+    there = sum(path.stat().st_size for path in store.glob("*/c/*/0"))
+    assert 0 < there < 2 * 5 * 13_312 * 1250
+    assert eller("verify", store).returncode == 1
+    done = eller("generate", store, "--width", 9_999, "--rows", 60_000, "--resume")
+    assert (done.returncode, "it holds another maze: width is 10000 there and 9999 here" in done.stderr) == (1, True)
+    done = eller("generate", store, *words, "--resume", "--json")
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert (record["rows"], record["bytes"], record["spec"]["seed"]) == (60_000, 60_000 * 2500, "5")
+    assert record["resumed_at"] in (0, 13_312, 2 * 13_312, 3 * 13_312, 4 * 13_312)
+    write_zarr(tmp_path / "whole.zarr", MazeSpec(10_000, seed=5, height=60_000))
+    assert tree(store) == tree(tmp_path / "whole.zarr")
+    done = eller("generate", store, *words, "--resume")
+    assert (done.returncode, "complete already, with 60,000 rows" in done.stderr) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("message", "words"),
     [
@@ -277,7 +386,7 @@ def test_generate_and_verify_a_store(tmp_path):
         ("give OUT a name", ("generate", "-", "--format", "zarr", "--width", 9, "--rows", 9)),
         ("--scheduler is for the format zarr", ("generate", "maze.emz", "--width", 9, "--scheduler", "tcp://x:1")),
         ("give one of them", ("verify", "maze.zarr", "--workers", 2, "--scheduler", "tcp://x:1")),
-        ("--resume goes on with", ("generate", "maze.zarr", "--width", 9, "--rows", 9, "--resume")),
+        ("--resume goes on with", ("generate", "maze.txt", "--width", 9, "--rows", 9, "--resume")),
     ],
 )
 def test_wrong_use(tmp_path, message, words):

@@ -23,7 +23,7 @@ from .pictures import (
 )
 from .quality import add_quality, good_spec
 from .say import INTERRUPTED, NO, OK, UsageError, fail, forget_stdout, quantity, say, size
-from .scale import ZARR, add_scheduler, check_zarr, generate_zarr
+from .scale import ZARR, add_scheduler, check_zarr, generate_zarr, seed_there
 from .words import STDIO, add_spec, spec_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_argument("--format", metavar="F", help="emz, txt, svg, pbm, png, tmj, npy or zarr, whatever OUT ends in")
     either = parser.add_mutually_exclusive_group()
     either.add_argument("--force", action="store_true", help="replace an output that exists")
-    either.add_argument("--resume", action="store_true", help="go on with an .emz that was broken off")
+    either.add_argument("--resume", action="store_true", help="go on with an .emz or a .zarr that was broken off")
     add_argument("--workers", type=int, default=1, metavar="N", help="threads that carve; the rows are the same (1)")
     add_scheduler(parser)
     add_argument("--json", action="store_true", help="print a record of the run on stdout")
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
 
     form = format_of(options, ZARR)
     check_zarr(options, is_zarr=form == ZARR)
-    spec = _spec(options)
+    spec = _spec(options, form)
     if form == ZARR:
         return generate_zarr(options, spec)
     if not options.resume:
@@ -111,14 +111,20 @@ def write(options: argparse.Namespace, output: AbstractContextManager[_Sink], *,
     return NO if gone and options.rows is not None else OK
 
 
-def _spec(options: argparse.Namespace) -> MazeSpec:
-    """Return the spec that is asked for; of a file to go on with the seed need not be told."""
+def _spec(options: argparse.Namespace, form: str) -> MazeSpec:
+    """Return the spec that is asked for; of a maze to go on with the seed need not be told."""
+    if options.resume and options.seed is None and options.seed_text is None:
+        options.seed = seed_there(options) if form == ZARR else _seed_of_file(options)
+    return good_spec(options, spec_of(options))
+
+
+def _seed_of_file(options: argparse.Namespace) -> int | None:
+    """Return the seed of the file at OUT; None if there is none."""
     from ..store import MazeFile
 
-    if options.resume and options.seed is None and options.seed_text is None:
-        with suppress(FileNotFoundError, CutShortError), MazeFile(options.out, follow=0) as maze:
-            options.seed = maze.spec.seed
-    return good_spec(options, spec_of(options))
+    with suppress(FileNotFoundError, CutShortError), MazeFile(options.out, follow=0) as maze:
+        return maze.spec.seed
+    return None
 
 
 def _is_complete(options: argparse.Namespace, spec: MazeSpec) -> bool:
@@ -142,8 +148,10 @@ def format_of(options: argparse.Namespace, *more: str) -> str:
     check_picture_options(options, form)
     if options.json and options.out == STDIO:
         raise UsageError("--json prints on stdout, where the maze goes: give OUT a name")
-    if options.resume and (form != MAZE_FORMAT or options.out == STDIO):
-        raise UsageError(f"--resume goes on with a file in the format {MAZE_FORMAT}, not with {form} on {options.out}")
+    if options.resume and (form not in (MAZE_FORMAT, ZARR) or options.out == STDIO):
+        raise UsageError(
+            f"--resume goes on with a file in the format {MAZE_FORMAT} or {ZARR}, not with {form} on {options.out}"
+        )
     if form in FORMATS and renderer_of(options, form).needs_rows and options.rows is None:
         raise UsageError(f"{form} begins with the height of the picture, so it cannot be endless: give --rows")
     return form

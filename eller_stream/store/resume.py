@@ -114,7 +114,7 @@ def kept_of(source: Source, spec: MazeSpec, name: Path) -> Kept | None:
     except FormatError as error:
         raise type(error)(f"{name}: {error}") from error
     assert isinstance(header, Header)
-    _check_same(header.spec, spec, name)
+    check_same(header.spec, spec, name)
     kept = Kept(header, header.first_row, decoder.position)
     try:
         for event in events:
@@ -130,7 +130,8 @@ def _is_usable(checkpoint: Checkpoint, spec: MazeSpec) -> bool:
     return (stream.spec, stream.height, stream.position) == (spec, spec.height, checkpoint.row)
 
 
-def _check_same(there: MazeSpec, asked: MazeSpec, name: Path) -> None:
+def check_same(there: MazeSpec, asked: MazeSpec, name: object) -> None:
+    """Raise StoreError if what stands at `name` is another maze than the one asked for, naming each difference."""
     if there != asked:
         wanted = asked.to_data()
         names = [name for name, value in there.to_data().items() if wanted.get(name) != value]
@@ -148,5 +149,5 @@ def is_complete(path: str | os.PathLike[str], spec: MazeSpec) -> bool:
     if not Path(path).is_file():
         return False
     with MazeFile(path) as maze:
-        _check_same(maze.spec, spec, maze.path)
+        check_same(maze.spec, spec, maze.path)
         return maze.end is not None and maze.end.finished and maze.header.first_row + maze.end.rows == spec.height
