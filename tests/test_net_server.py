@@ -1,5 +1,6 @@
 """A server among clients that leave, stall, send garbage or ask too much: each is told why, and it serves on."""
 
+import asyncio
 import gc
 import logging
 import socket
@@ -374,6 +375,54 @@ def test_no_more_is_carved_than_there_is_room_for(monkeypatch):
             stream.read(1)
             time.sleep(0.2)
             assert carved[-1][1] <= 4 * 4096
+
+
+class StuckClient:
+    """The two ends of a conversation: a client that has said all it will say, and takes nothing behind the answer."""
+
+    def __init__(self, *said):
+        self._said = [*map(protocol.encode, said)]
+        self.written = 0
+        self.transport = self
+
+    async def read(self, _):
+        return self._said.pop(0) if self._said else await asyncio.Event().wait()
+
+    def write(self, data):
+        self.written += len(data)
+
+    async def drain(self):
+        if self.written > 10_000:
+            await asyncio.Event().wait()
+
+    def get_extra_info(self, _):
+        return None
+
+    def can_write_eof(self):
+        return False
+
+    def abort(self):
+        pass
+
+
+@pytest.mark.parametrize("key_interval", [0, 1024])
+def test_of_what_is_not_taken_no_more_than_two_turns_wait(monkeypatch, key_interval):
+    carved = []
+    frames = StreamSource.frames
+    monkeypatch.setattr(
+        StreamSource, "frames", lambda self, row, stop: (carved.append((row, stop)), frames(self, row, stop))[1]
+    )
+    spec = small(1000, key_interval=key_interval)
+    client = StuckClient(hello(), open_spec(spec), More(2**40))
+    with serving() as served:
+        meeting = asyncio.run_coroutine_threadsafe(served.server.meet(client, client), served.loop)
+        until(lambda: len(carved) == 2)
+        time.sleep(0.2)
+        turn = StreamSource(spec, ServerLimits()).rows_a_turn
+        assert carved == [(0, turn), (turn, 2 * turn)]
+        assert client.written < 2**19
+        served.do(served.server.close())
+        meeting.exception(10)
 
 
 @pytest.mark.parametrize("width", [*EDGE_WIDTHS, 1000, 2**16, 2**20])
