@@ -22,6 +22,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
+from json import JSONDecodeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -370,14 +371,17 @@ def spec_of_zarr(store: Any, *, storage_options: dict[str, Any] | None = None) -
 
 
 def _maze_group(store: Any, mode: Literal["r", "r+"], options: dict[str, Any] | None) -> zarr.Group:
-    group = zarr.open_group(store, mode=mode, storage_options=options)
+    try:
+        group = zarr.open_group(store, mode=mode, storage_options=options)
+    except JSONDecodeError as error:
+        raise FormatError(f"{store}: its metadata is no JSON: {error}") from None
     if group.attrs.get("kind") != KIND or group.attrs.get("version") != VERSION:
         raise FormatError(f"{store}: it is no maze: its attribute kind would be {KIND}, its version {VERSION}")
     return group
 
 
 def _spec_of(group: zarr.Group) -> MazeSpec:
-    return MazeSpec.from_data(group.attrs["spec"])
+    return MazeSpec.from_data(group.attrs.get("spec"))
 
 
 def _is_complete(group: zarr.Group) -> bool:

@@ -161,6 +161,13 @@ def test_a_file_of_whole_frames_is_not_encoded_again(folder, monkeypatch):
             assert encoded == cut
 
 
+def test_a_turn_of_small_frames_has_32_of_them(folder):
+    with MazeFile(written(folder / "a.emz", small(8, height=ROWS), 1, ROWS)) as maze:
+        frames = Frames(FileSource(maze, ServerLimits()), 3, None)
+        assert len(frames.rows(MAX_ROW)) == 32
+        assert frames.row == 35
+
+
 def test_a_map_of_rows_of_walls_is_sent_as_it_stands(folder):
     spec = MazeSpec(16, seed=1, algorithm="random_walk", band=8, height=64)
     path = written(folder / "a.emz", spec, 16, 64)

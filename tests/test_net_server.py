@@ -433,6 +433,7 @@ def test_a_turn_is_a_frame_or_2_mib_of_rows(width, key_interval):
     frame = source.header.rows_per_frame
     assert source.rows_a_turn % frame == 0
     assert source.rows_a_turn == frame or source.rows_a_turn * 2 * row_bytes(width) <= 2**21
+    assert source.rows_a_turn <= 32 * frame
     if not 0 < key_interval <= frame or BACKEND == "python":
         assert source.rows_a_turn == frame
 

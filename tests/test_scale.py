@@ -267,6 +267,9 @@ def test_what_is_not_gone_on_with(tmp_path):
     zarr.open_group(tmp_path / "other.zarr", mode="w")
     with pytest.raises(FormatError, match="it is no maze"):
         resume_zarr(tmp_path / "other.zarr", small("eller", height=43))
+    (tmp_path / "other.zarr" / "zarr.json").write_text('{"kind')
+    with pytest.raises(FormatError, match="its metadata is no JSON"):
+        resume_zarr(tmp_path / "other.zarr", small("eller", height=43))
     with pytest.raises(StreamError, match="key_interval is 0"):
         resume_zarr(tmp_path / "new.zarr", MazeSpec(9, seed=1, key_interval=0, height=9))
 

@@ -6,7 +6,7 @@ there are no key rows near to start from. The way to a row further off is gone i
 takes more than its turn.
 
 A turn is one frame; where rows cost little, which is in a file and where key rows are near, it is as many as have
-2 MiB of rows: so the kernel has key intervals to carve side by side.
+2 MiB of rows, up to 32: so the kernel has key intervals to carve side by side.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .limits import ServerLimits
 
 _CELLS_A_STEP = 2**26
-_BYTES_A_TURN = 2**21
+_BYTES_A_TURN, _FRAMES_A_TURN = 2**21, 32
 
 
 class RowSource(Protocol):
@@ -238,9 +238,9 @@ class FileSource:
 
 
 def _rows_a_turn(header: Header) -> int:
-    """Return the rows of as many frames as have 2 MiB together, of at least one."""
+    """Return the rows of as many frames as have 2 MiB together, from 1 to 32."""
     frame = 2 * row_bytes(header.spec.width) * header.rows_per_frame
-    return max(_BYTES_A_TURN // frame, 1) * header.rows_per_frame
+    return min(max(_BYTES_A_TURN // frame, 1), _FRAMES_A_TURN) * header.rows_per_frame
 
 
 class Frames:
