@@ -94,6 +94,13 @@ class Header:
         """Return the rows of a whole frame that begins at row `start`: up to the next multiple of R."""
         return self.rows_per_frame - start % self.rows_per_frame
 
+    def frames(self, block: Block) -> Iterator[Block]:
+        """Yield a block's rows frame by frame, each up to the next multiple of R; nothing is copied."""
+        while len(block):
+            due = self.rows_due(block.start)
+            yield block[:due]
+            block = block[due:]
+
     def checkpoint_due(self, start: int) -> bool:
         """Return whether the frame that begins at row `start` comes behind a checkpoint."""
         if not self.checkpoint_every or start == self.first_row:

@@ -81,6 +81,7 @@ def copied(folder, *, tests=False):
     )
     if tests:
         shutil.copytree(ROOT / "tests", folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / "docs" / "vectors", folder / "docs" / "vectors")
         shutil.copy(ROOT / "pyproject.toml", folder)
     return folder
 

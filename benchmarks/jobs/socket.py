@@ -2,8 +2,8 @@
 
 Width 1,000, key rows, packed rows counted alone. One contestant asks for a spec, whose rows the server carves; one for
 the offered file, which it reads. Beside them run the kernel alone, and a bare socket of the same system, which moves
-bytes from another process and looks at none of them. The kernel alone carves row by row; the server has it carve key
-intervals side by side, so it may be faster than that.
+bytes from another process and looks at none of them. The kernel alone carves key intervals side by side, as it does for
+the server.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from eller_stream.net.client import RemoteStream
 from eller_stream.sealed import crc32
 from eller_stream.spec import MazeSpec
 
-from ..contestants import SEED, WIDTH, Kernel, c_kernel, filling
+from ..contestants import EIGHT_BANDS, SEED, WIDTH, band_kernel, c_kernel
 from ..measure import (
     LONG_ROUNDS,
     MEGABYTES_A_SECOND,
@@ -56,7 +56,7 @@ while True:
 
 def run(options: Options) -> Result:
     c_kernel()
-    rows = options.pick(1_000_000, 40_000)
+    rows = options.pick(125, 5) * EIGHT_BANDS
     spec = MazeSpec(WIDTH, seed=SEED)
     size = rows * 2 * row_bytes(WIDTH)
     with TemporaryDirectory() as folder:
@@ -66,7 +66,7 @@ def run(options: Options) -> Result:
         with listening(serve, "stderr") as port, listening([sys.executable, "-c", BARE], "stdout") as bare_port:
             kernel, bare, carved, offered = race(
                 [
-                    contestant("kernel alone", size, filling(Kernel(key_interval=1024), rows)),
+                    band_kernel("kernel alone", rows),
                     contestant("a bare socket", size, lambda: take_bytes(bare_port, size)),
                     contestant("rows of a spec", size, lambda: take_rows(port, spec, rows)),
                     contestant("rows of the offered file", size, lambda: take_rows(port, None, rows)),

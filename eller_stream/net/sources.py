@@ -152,12 +152,8 @@ class StreamSource:
 
     def frames(self, row: int, stop: int) -> Iterator[Rows]:
         """Yield the rows in frames; all are carved with the first."""
-        block = self.read(row, stop - row)
-        begin = 0
-        while begin < len(block):
-            frame = block[begin : begin + self.header.rows_due(row + begin)]
+        for frame in self.header.frames(self.read(row, stop - row)):
             yield Rows(frame, frame.ends_at(self.height))
-            begin += len(frame)
 
     def finalize(self, row: int, rows: int) -> None:
         """End the maze; StreamError if that was done before. States kept until then know nothing of it."""

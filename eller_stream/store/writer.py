@@ -196,9 +196,7 @@ class FrameWriter:
     def _put_frames(self, checkpoint: Checkpoint | None, block: Block) -> None:
         if checkpoint is not None:
             self._put(encode_checkpoint(checkpoint))
-        while len(block):
-            due = self.header.rows_due(block.start)
-            frame, block = block[:due], block[due:]
+        for frame in self.header.frames(block):
             self._put(encode_rows(Rows(frame, frame.ends_at(self.stream.height))))
 
     @contextmanager
