@@ -145,7 +145,7 @@ def test_the_c_corridors_refuse_what_does_not_fit(pytestconfig):
     plane, labels, sizes = np.zeros((2, 1), np.uint8), np.full(8, -1, np.int32), np.zeros(8, np.int64)
     good = [8, plane, plane, plane, labels, sizes, np.zeros(24, np.int64), np.zeros(32, np.int64)]
     assert corridors(*good) == 0
-    bad = [(0, 0), (0, 9), (0, 2**40), (1, plane[1:]), (2, plane[1:]), (3, plane[1:]), (4, labels + 9), (4, labels[1:])]
+    bad = [(0, 0), (0, 9), (0, 2**30), (1, plane[1:]), (2, plane[1:]), (3, plane[1:]), (4, labels + 9), (4, labels[1:])]
     bad += [(5, sizes[1:]), (6, good[6][1:]), (7, good[7][1:])]
     for place, value in bad:
         with pytest.raises(ValueError, match="do not fit"):

@@ -341,7 +341,7 @@ def test_rows_that_were_not_asked_for():
 def step_arrays(width, rows, draw):
     planes = [pack_bits(np.array([[draw.random() < 0.4 for _ in range(width)] for _ in range(rows)])) for _ in "es"]
     labels, marks = np.full((rows + 1, width), -1, np.int32), np.full((rows + 1, 2), -1, np.int32)
-    return planes, labels, marks, np.array([(draw.randrange(-1, rows), draw.randrange(width)) for _ in "ab"])
+    return planes, labels, marks, np.array([(draw.randrange(-1, rows), draw.randrange(width)) for _ in "ab"], np.int64)
 
 
 @few
