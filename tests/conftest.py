@@ -8,7 +8,10 @@ from hypothesis import HealthCheck, settings
 os.environ["PYTHONSAFEPATH"] = "1"  # what the tests start runs the installed package, not the folder it stands in
 
 settings.register_profile(
-    "default", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    "default",
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],  # so is an emulated machine
 )
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")

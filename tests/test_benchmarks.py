@@ -173,14 +173,14 @@ package, algorithm, width, height = sys.argv[1:]
 if algorithm == "fails" or (algorithm == "wide fails" and int(width) > 100):
     sys.exit("what went wrong")
 time.sleep(60 if algorithm == "slow" else 0)
-print(0.5)
+print(0.5, int(width) * int(height) - (2 if algorithm == "apart" else 1))
 """
 
 
 def test_who_fails_or_is_slow_is_left_out_by_name(load, monkeypatch, tmp_path):
     field, install = load("jobs.field"), load("field.install")
     (tmp_path / "near.py").write_text(NEAR)
-    kinds = ["", "fails", "wide fails", "slow"]
+    kinds = ["", "fails", "wide fails", "slow", "apart"]
     found = {
         install.Generator("", "one" if kind else "eller_stream", "", kind, kind or "Eller"): [
             sys.executable,
@@ -198,6 +198,7 @@ def test_who_fails_or_is_slow_is_left_out_by_name(load, monkeypatch, tmp_path):
         "another: it could not be installed here",
         "one, fails, 100 x 100: what went wrong",
         "one, slow, 100 x 100: not done in 1 seconds",
+        "one, apart, 100 x 100: 9998 passages, where a perfect maze has 9999",
         "one, wide fails, 200 x 200: what went wrong",
     ]
     assert [samples.name for samples in result.samples if samples.unit == "million cells/s"] == [
@@ -207,7 +208,7 @@ def test_who_fails_or_is_slow_is_left_out_by_name(load, monkeypatch, tmp_path):
     ]
     assert result.samples[0].values == (0.02, 0.02, 0.02)
     assert [figure.name for figure in result.figures] == ["eller_stream against one, wide fails, 100 x 100"]
-    assert [panel.title for panel in field.panels(result)] == ["Rate", "Memory"]
+    assert [panel.title for panel in field.panels(result)] == ["Rate, Eller", "Rate, wide fails", "Memory, Eller"]
 
 
 def test_a_generator_that_cannot_be_installed_is_named(load, monkeypatch, tmp_path):
@@ -227,4 +228,6 @@ def test_the_runner_makes_our_maze(load):
         text=True,
         check=True,
     )
-    assert float(done.stdout) > 0
+    seconds, passages = done.stdout.split()
+    assert float(seconds) > 0
+    assert int(passages) == 30 * 20 - 1

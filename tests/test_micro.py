@@ -7,7 +7,9 @@ import ast
 import io
 import json
 import re
+import socket
 import sys
+import threading
 import zlib
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +19,7 @@ import pytest
 from helpers import bits_of_labels, labels_of_choices, packed, partitions, specs
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from net_helpers import remote, serving
 
 from eller_stream import micro
 from eller_stream.errors import FormatError, SpecError
@@ -480,10 +483,14 @@ class Line:
         pass
 
 
-def test_the_page_feeds_a_pc(monkeypatch, capsys):
+def codes_of_the_page(*words):
     page = (Path(__file__).parent.parent / "docs/BOARDS.md").read_text(encoding="utf-8")
     codes = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    board, pc = (code for code in codes if "UART" in code or "serial" in code)
+    return [code for code in codes if any(word in code for word in words)]
+
+
+def test_the_page_feeds_a_pc(monkeypatch, capsys):
+    board, pc = codes_of_the_page("UART", "serial")
     monkeypatch.setitem(sys.modules, "micro", micro)
     monkeypatch.setitem(sys.modules, "machine", SimpleNamespace(UART=Line))
     monkeypatch.setitem(sys.modules, "serial", SimpleNamespace(Serial=Line))
@@ -495,6 +502,38 @@ def test_the_page_feeds_a_pc(monkeypatch, capsys):
     exec(pc, {})
     assert capsys.readouterr().out == "".join(f"{block.start} {block.east}\n" for block in blocks)
     assert not Line.sent
+
+
+def test_the_page_feeds_a_window_through_a_socket(monkeypatch, capsys):
+    board, pc = codes_of_the_page("import socket")
+    monkeypatch.setitem(sys.modules, "micro", micro)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        board = board.replace("192.168.1.2", "127.0.0.1").replace("7007", str(port))
+        sending = threading.Thread(target=exec, args=(board, {}))
+        sending.start()
+        monkeypatch.setattr(socket, "create_server", lambda _: server)
+        known = {}
+        exec(pc, known)
+        sending.join()
+    assert capsys.readouterr().out == "[range(800, 1000)]\n"
+    stream = EllerStream(64, seed=42, height=1000)
+    stream.seek(800)
+    assert known["window"].view(800, 200) == stream.read(200)
+    assert known["decoder"].end == End(1000, True)
+
+
+def test_what_a_board_wrote_is_served_and_fetched(tmp_path):
+    stream = micro.EllerStream(64, seed=42)
+    with (tmp_path / "board.emz").open("wb") as file:
+        writer = micro.FrameWriter(file, stream, rows_per_frame=8)
+        writer.write(999)
+        stream.finalize()
+        writer.write(1)
+        writer.finish()
+    finished = EllerStream(64, seed=42, height=1000)
+    with MazeFile(tmp_path / "board.emz") as maze, serving(maze) as served, remote(served) as fetched:
+        assert fetched.read(1001) == finished.read(1000)
 
 
 def test_rows_are_of_the_caller():

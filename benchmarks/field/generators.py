@@ -1,7 +1,11 @@
-"""Makes one maze with a generator from PyPI and prints the seconds it took: generators.py NAME WIDTH HEIGHT.
+"""Makes one maze with a generator from PyPI; prints the seconds it took and the passages it has.
 
-It runs in the environment where that generator is installed, so it imports nothing of the project. Importing and what a
-generator prepares for any maze are not counted, the grid is.
+    generators.py PACKAGE ALGORITHM WIDTH HEIGHT
+
+It runs in the environment where that generator is installed, perhaps in an old Python, so it imports nothing of the
+project. Importing and what a generator prepares for any maze are not counted, the grid is. Each entry of GENERATORS
+takes the name of an algorithm and returns two functions: to make a maze of a width and a height, and to count the
+passages of one.
 """
 
 import sys
@@ -11,33 +15,69 @@ from importlib import import_module
 
 def daedalus(create):
     maze_class = import_module("daedalus").Maze
-    return lambda width, height: getattr(maze_class(2 * width + 1, 2 * height + 1), create)()
+
+    def make(width, height):
+        maze = maze_class(2 * width + 1, 2 * height + 1)
+        getattr(maze, create)()
+        return maze
+
+    return make, lambda maze: open_tiles(maze.width, maze.height, lambda x, y: not maze.get(x, y))
 
 
 def mazelib(name):
-    generator = getattr(import_module(f"mazelib.generate.{name}"), name)
-    return lambda width, height: generator(height, width).generate()
+    generator = getattr(import_module("mazelib.generate." + name), name)
+    return lambda width, height: generator(height, width).generate(), lambda grid: open_tiles_of(grid == 0)
 
 
 def mazepy(name):
     package = import_module("mazepy")
-    return lambda width, height: getattr(package.algorithms, name)(package.grids.Grid(height, width))
+    carve = getattr(package.algorithms, name)
+
+    def make(width, height):
+        grid = package.grids.Grid(height, width)
+        carve(grid)
+        return grid
+
+    return make, lambda grid: sum(len(cell.links()) for cell in grid.each_cell()) // 2
 
 
 def lapyrinth(method):
     maze_class = import_module("lapyrinth").Maze
-    return lambda width, height: getattr(maze_class(height, width), method)()
+
+    def make(width, height):
+        maze = maze_class(height, width)
+        getattr(maze, method)()
+        return maze
+
+    return make, lambda maze: open_tiles_of(maze.maze > 1)
 
 
 def labyrinth(name):
     generator = getattr(import_module("labyrinth.generate"), name)
     maze_class = import_module("labyrinth.maze").Maze
-    return lambda width, height: maze_class(width, height, generator())
+
+    def passages(maze):
+        cells = (maze[row, column] for row in range(maze.height) for column in range(maze.width))
+        return sum(len(cell.open_walls) for cell in cells) // 2
+
+    return lambda width, height: maze_class(width, height, generator()), passages
 
 
 def eller_stream(_):
     stream_class = import_module("eller_stream").EllerStream
-    return lambda width, height: stream_class(width, seed=1, height=height).read(height)
+    make = lambda width, height: stream_class(width, seed=1, height=height).read(height)  # noqa: E731
+    return make, lambda block: sum(bin(byte).count("1") for plane in (block.east, block.south) for byte in plane.flat)
+
+
+def open_tiles(columns, rows, is_open):
+    """Count the openings between cells on a grid of tiles, two for each cell and one more."""
+    east = sum(is_open(x, y) for y in range(1, rows, 2) for x in range(2, columns - 1, 2))
+    return east + sum(is_open(x, y) for y in range(2, rows - 1, 2) for x in range(1, columns, 2))
+
+
+def open_tiles_of(grid):
+    """Count the same on an array of bools."""
+    return int(grid[1::2, 2:-1:2].sum() + grid[2:-1:2, 1::2].sum())
 
 
 GENERATORS = {
@@ -51,10 +91,11 @@ GENERATORS = {
 
 
 def main(package, algorithm, width, height):
-    generate = GENERATORS[package](algorithm)
+    make, passages = GENERATORS[package](algorithm)
     start = time.perf_counter()
-    generate(int(width), int(height))
-    print(time.perf_counter() - start)
+    maze = make(int(width), int(height))
+    seconds = time.perf_counter() - start
+    print(seconds, passages(maze))
 
 
 if __name__ == "__main__":

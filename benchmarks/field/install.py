@@ -32,6 +32,8 @@ class Generator(NamedTuple):
 FIELD = [
     Generator("old-pypi", "pydaedalus", "daedalus", "create_eller", "Eller"),
     Generator("old-pypi", "pydaedalus", "daedalus", "create_recursive", "DFS"),
+    Generator("old-pypi", "pydaedalus", "daedalus", "create_prim", "Prim"),
+    Generator("old-pypi", "pydaedalus", "daedalus", "create_wilson", "Wilson"),
     Generator("npm", "rot-js", "rot-js", "EllerMaze", "Eller"),
     Generator("npm", "generate-maze", "generate-maze", "", "Eller"),
     Generator("npm", "maze-generation", "maze-generation", "DEPTHFIRST", "DFS"),
@@ -46,6 +48,7 @@ FIELD = [
     Generator("pypi", "lapyrinth", "lapyrinth", "wilson", "Wilson"),
     Generator("pypi", "labyrinth-py", "labyrinth", "DepthFirstSearchGenerator", "DFS"),
     Generator("pypi", "labyrinth-py", "labyrinth", "PrimsGenerator", "Prim"),
+    Generator("pypi", "labyrinth-py", "labyrinth", "WilsonsGenerator", "Wilson"),
 ]
 OURS = Generator("here", "eller_stream", "eller_stream", "", "Eller")
 
