@@ -294,7 +294,7 @@ def _united(count: int, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[n
     In each round every root that an edge joins with a smaller one points at the least such one, and all paths are
     made flat; so the roots that are left fall round by round, until no edge joins two.
     """
-    roots = np.arange(count)
+    roots = np.arange(count, dtype=np.int64)
     while True:
         left, right = roots[a], roots[b]
         apart = left != right

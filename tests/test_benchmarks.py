@@ -208,7 +208,8 @@ def test_who_fails_or_is_slow_is_left_out_by_name(load, monkeypatch, tmp_path):
     ]
     assert result.samples[0].values == (0.02, 0.02, 0.02)
     assert [figure.name for figure in result.figures] == ["eller_stream against one, wide fails, 100 x 100"]
-    assert [panel.title for panel in field.panels(result)] == ["Rate, Eller", "Rate, wide fails", "Memory, Eller"]
+    assert [list(panel.lines) for panel in field.panels(result)] == [["eller_stream"]] * 2
+    assert field.panels(result)[0].lines["eller_stream"] == [(1e4, 0.02), (4e4, 0.08)]
 
 
 def test_a_generator_that_cannot_be_installed_is_named(load, monkeypatch, tmp_path):

@@ -279,6 +279,7 @@ def test_one_thread_touches_the_source_and_closes_it():
     source = Rows(whole(MazeSpec(9, seed=1)))
     with Scroller(source, 10, ahead=5) as view:
         view.jump(30)
+    wait_until(lambda: source.closed)  # it may still be read ahead
     assert source.closed == 1
     assert len(source.threads) == 1
     assert threading.current_thread() not in source.threads

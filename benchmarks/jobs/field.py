@@ -40,10 +40,11 @@ def run(options: Options) -> Result:
 
 
 def panels(result: Result) -> list[Panel]:
-    """Return the plots of a result: rate against cells, one for each algorithm, and memory; ours is in all."""
-    algorithms = dict.fromkeys(samples.name.split(", ")[1] for samples in result.samples)
-    rates = [_panel(result, f"Rate, {name}", CELLS, "million cells a second", name) for name in algorithms]
-    return [*rates, _panel(result, "Memory, Eller", MEGABYTES, "peak resident memory, MB", OURS.algorithm)]
+    """Return the plots of a result: rate and memory of those that run Eller's algorithm, against cells."""
+    return [
+        _panel(result, "Rate, Eller", CELLS, "million cells a second"),
+        _panel(result, "Memory, Eller", MEGABYTES, "peak resident memory, MB"),
+    ]
 
 
 def _launched(command: list[str], size: int, rounds: int) -> list[Child]:
@@ -71,12 +72,13 @@ def _figure(samples: Samples, ours: Samples) -> Figure:
     return Figure(f"eller_stream against {samples.name}", "times", tuple(mine / samples.median for mine in ours.values))
 
 
-def _panel(result: Result, title: str, unit: str, y: str, algorithm: str) -> Panel:
+def _panel(result: Result, title: str, unit: str, y: str) -> Panel:
     lines: dict[str, list[tuple[float, float]]] = {}
     for samples in result.samples:
         name, _, size = samples.name.rpartition(", ")
-        if samples.unit == unit and (name == OURS.name or name.endswith(f", {algorithm}")):
-            lines.setdefault(name, []).append((float(size.split()[0]) ** 2, samples.median))
+        package, _, algorithm = name.partition(", ")
+        if (samples.unit, algorithm) == (unit, OURS.algorithm):
+            lines.setdefault(package, []).append((float(size.split()[0]) ** 2, samples.median))
     return Panel(title, "cells", y, lines, log_y=True)
 
 

@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from ..block import Block
 from ..errors import CutShortError, FormatError
-from ..frames import END_FRAME_SIZE, Checkpoint, End, Event, FrameDecoder, Header, Rows, decode_end
+from ..frames import END_FRAME_SIZE, Checkpoint, End, Event, FrameDecoder, Header, Rows, decode_end, rows_frame_size
 from ..spec import MAX_ROW
 from .events import events_of, read_events
 from .part import names_of
@@ -77,8 +77,9 @@ class FrameFile:
             row = max(frame * rows, header.first_row)
             return header.place(row, floor=floor, snapshot_size=snapshot_size)
 
-        frames = range(header.first_row // rows, last + 1)
-        size = os.fstat(self._file.fileno()).st_size
+        first, size = header.first_row // rows, os.fstat(self._file.fileno()).st_size
+        most = size // rows_frame_size(header.spec.width, rows, floor) + 2  # full frames, and one in part at either end
+        frames = range(first, min(first + most, last) + 1)
         begun = bisect_right(frames, size, key=place)
         return max(frames[max(begun - 2, 0)] * rows, header.first_row)
 

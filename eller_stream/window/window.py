@@ -151,9 +151,11 @@ class Window:
     def _keep_near(self, near: range) -> None:
         """Let go of the rows farthest from `near`, down to the capacity."""
         far = max(near.start - self._pieces[0].start, self._pieces[-1].stop - near.stop, 0)
-        reaches = range(-len(near), far + 1)
-        reach = reaches[bisect_right(reaches, self._capacity, key=lambda d: self._count(_around(near, d))) - 1]
-        kept = _around(near, reach)
+        low, high = -len(near), far
+        while low < high:  # a range this long has no bisect where sizes have 32 bits
+            reach = (low + high + 1) // 2
+            low, high = (reach, high) if self._count(_around(near, reach)) <= self._capacity else (low, reach - 1)
+        kept = _around(near, low)
         self.discard(0, kept.start)
         self.discard(kept.stop)
 
