@@ -7,10 +7,10 @@ Bytes are those of MicroPython's heap over what it held with the module imported
 build collects nothing; so the bytes behind a row are the live ones and all garbage that the row made.
 """
 
+import argparse
 import json
 import statistics
 import subprocess
-import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,10 +60,13 @@ def figures(main, width, options):
 
 
 def main():
+    words = argparse.ArgumentParser(description="Print what micro.py costs in a real MicroPython.")
+    words.add_argument("micropython", help="micropython.mjs of the npm package")
+    package = words.parse_args().micropython
     print("width  rows           live    row  frame   rows/second")
     for width in WIDTHS:
         for name, options in SPECS.items():
-            print(f"{width:5}  {name:12}", figures(sys.argv[1], width, options))
+            print(f"{width:5}  {name:12}", figures(package, width, options))
 
 
 if __name__ == "__main__":
