@@ -15,7 +15,6 @@ WANTED = os.environ.get("ELLER_STREAM_EXTENSION", "")
 if WANTED not in ("", "yes", "no"):
     sys.exit(f"ELLER_STREAM_EXTENSION is yes, no or unset, not {WANTED!r}")
 
-EXTENSIONS = ["_kernel", "_verify", "_solve"]
 MSVC = sys.platform == "win32"
 FLAGS = ["/O2", "/std:c11", "/fp:precise"] if MSVC else ["-O3", "-std=c11", "-ffp-contract=off", "-Wall", "-Wextra"]
 if not MSVC and sys.maxsize < 2**32 and platform.machine() in {"i386", "i486", "i586", "i686", "x86_64"}:

@@ -1,6 +1,7 @@
 """Several threads against one: rows in memory, `verify`, and `eller-stream generate` to nothing, a pipe and the disk.
 
-Two workers on two free cores must carve 1.8 times what one carves, coins at any probability included. What the command
+Two workers on two free cores must carve 1.8 times what one carves, coins at any probability included. What two cores of
+this machine have to give at the time is told by the kernel alone, on two threads that share nothing. What the command
 writes is held against the kernel's own rate on one core, and against `dd`, which writes as many zeros the same way;
 so one sees what stands between the kernel and the bytes that leave: checksums, packing, copies.
 """
@@ -14,10 +15,11 @@ from tempfile import TemporaryDirectory
 
 from eller_stream.bench import child
 from eller_stream.block import row_bytes
+from eller_stream.parallel import side_by_side
 from eller_stream.stream import EllerStream
 from eller_stream.verify import verify
 
-from ..contestants import SEED, WIDTH, band_kernel, c_kernel
+from ..contestants import EIGHT_BANDS, SEED, WIDTH, K, Kernel, band_kernel, c_kernel, filling
 from ..measure import (
     LONG_ROUNDS,
     MEGABYTES_A_SECOND,
@@ -38,20 +40,26 @@ ROW = 2 * row_bytes(WIDTH)
 ROWS_AT_ONCE = 2**16
 CHECKED_SHARE = 16
 COINS = {"even coins": {}, "p_east = p_south = 0.3": {"p_east": 0.3, "p_south": 0.3}}
-KERNEL = "kernel alone, one core"
+KERNEL, TWO_KERNELS = "kernel alone, one core", "kernel alone, two threads"
 
 
 def run(options: Options) -> Result:
     c_kernel()
     rows = options.pick(64, 2) * ROWS_AT_ONCE
-    kernel = band_kernel(KERNEL, rows)
+    kernels = [band_kernel(KERNEL, rows), _two_kernels(rows)]
     readers = [_reader(name, workers, rows) for name in COINS for workers in (1, 2)]
     readers += [_verifier(workers, rows) for workers in (1, 2)]
     with TemporaryDirectory() as folder:
         commands = [contestant for to in _TARGETS for contestant in _commands(to, Path(folder, "rate"), rows)]
-        measured = {samples.name: samples for samples in race([kernel, *readers, *commands], LONG_ROUNDS)}
+        measured = {samples.name: samples for samples in race([*kernels, *readers, *commands], LONG_ROUNDS)}
     settings = {"width": WIDTH, "seed": SEED, "rows": rows, "cores": os.cpu_count()}
     return Result(settings, list(measured.values()), [*_read_figures(measured), *_command_figures(measured)])
+
+
+def _two_kernels(rows: int) -> Contestant:
+    kernels = [filling(Kernel(key_interval=K), rows // 2, EIGHT_BANDS) for _ in range(2)]
+    work = millions_a_second(rows * ROW, lambda: side_by_side(kernels))
+    return Contestant(TWO_KERNELS, work, MEGABYTES_A_SECOND)
 
 
 # ---- rows in memory ------------------------------------------------------------------------------
@@ -84,7 +92,7 @@ def _read_name(coins: str, workers: int) -> str:
 
 
 def _read_figures(measured: dict[str, Samples]) -> list[Figure]:
-    figures = []
+    figures = [Figure(f"{TWO_KERNELS}, against one core", "times", ratios(measured[TWO_KERNELS], measured[KERNEL]))]
     for coins in COINS:
         one, two = (measured[_read_name(coins, workers)] for workers in (1, 2))
         figures.append(Figure(f"read, {coins}, two workers against one", "times", ratios(two, one), TWO_CORES))
