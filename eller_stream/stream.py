@@ -189,13 +189,13 @@ class StateStream(ABC):
 
     def _carve(self, state: State, rows: int, workers: int = 1) -> tuple[Block, State]:
         """Return the `rows` rows from the state on, and the state after them."""
-        shape = (rows, row_bytes(self._spec.width))
+        shape = (2, rows, row_bytes(self._spec.width))
         parts = [(state.row, state.row + rows)]
         if workers > 1:
             assert self._spec.key_interval, "check_divisible was called"
             parts = shares(*parts[0], self._spec.key_interval, workers)
         try:
-            east, south = np.empty(shape, np.uint8), np.empty(shape, np.uint8)
+            east, south = np.empty(shape, np.uint8)  # one piece: C libraries keep it for the next block
             after = side_by_side([partial(self._carve_rows, state, east, south, *part) for part in parts])[-1]
         except (MemoryError, ValueError):  # numpy says ValueError where a size passes the address space
             raise CapacityError(
