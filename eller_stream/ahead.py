@@ -4,7 +4,7 @@ The rows are cut into *groups*, which begin below key rows or with a band, so th
 a stream of its own. The groups are handed out in their order, and only so many are carved ahead. So the rows, the state
 between them and the end are those of the stream that is wrapped; it is a fast path and nothing else.
 
-Memory: at most twice as many groups as workers, each of about 2 MiB, or of one key interval or band where that is
+Memory: at most twice as many groups as workers, each of about 4 MiB, or of one key interval or band where that is
 more.
 """
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from .spec import MazeSpec
     from .stream import RowStream
 
-_GROUP_BYTES = 2**21
-_MOST_BANDS = 8  # that a kernel carves side by side
+_GROUP_BYTES = 2**22
+_BANDS, _BANDS_BYTES = 8, 2**21  # what a kernel carves side by side at most; what of it one thread takes at a time
 
 
 class AheadStream:
@@ -144,27 +144,28 @@ def ahead(stream: RowStream, workers: int) -> RowStream:
 
 
 def group_rows(spec: MazeSpec) -> int:
-    """Return the rows of a group: key intervals or bands, a power of two of them, of about 2 MiB together."""
+    """Return the rows of a group: key intervals or bands, a power of two of them, of about 4 MiB together."""
     step = spec.key_interval or spec.band or 1
-    return step << max(_fitting(spec.width, step), 1).bit_length() - 1
+    return step << max(_fitting(_GROUP_BYTES, spec.width, step), 1).bit_length() - 1
 
 
 def rows_at_once(stream: RowStream) -> int:
-    """Return how many rows of a stream are worth taking at a time, in at most 2 MiB.
+    """Return how many rows of a stream are worth taking at a time.
 
-    More than a single one where a group is there already, or where bands are carved side by side, which is faster.
+    More than a single one where a group is there already (of 4 MiB at most), or where bands are carved side by side,
+    which is faster (of 2 MiB at most).
     """
     spec = stream.spec
     if isinstance(stream, AheadStream):
         group = group_rows(spec)
-        return group if _fitting(spec.width, group) else 1
+        return group if _fitting(_GROUP_BYTES, spec.width, group) else 1
     step = spec.key_interval if isinstance(stream, EllerStream) else 0
-    return max(step * min(_fitting(spec.width, step), _MOST_BANDS), 1) if step else 1
+    return max(step * min(_fitting(_BANDS_BYTES, spec.width, step), _BANDS), 1) if step else 1
 
 
-def _fitting(width: int, rows: int) -> int:
-    """Return how many times so many rows find room in a group."""
-    return _GROUP_BYTES // (2 * row_bytes(width) * rows)
+def _fitting(size: int, width: int, rows: int) -> int:
+    """Return how many times so many rows find room in so many bytes."""
+    return size // (2 * row_bytes(width) * rows)
 
 
 def _carve(stream: RowStream, row: int, rows: int) -> Block:

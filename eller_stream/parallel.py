@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from .errors import SpecError, StreamError
 from .spec import integer, shown
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 MOST_WORKERS = 1024
 
@@ -38,6 +40,8 @@ def in_order(jobs: Iterable[Callable[[], _T]], workers: int) -> Iterator[_T]:
     At most 2 * workers jobs are begun or done and not yet taken; a job is not even made before. What a job raises comes
     out in its place, and ends it all. Closing the iterator waits for the jobs that run.
     """
+    from concurrent.futures import ThreadPoolExecutor  # a megabyte, of which one thread has no need
+
     begun: deque[Future[_T]] = deque()
     with ThreadPoolExecutor(workers, thread_name_prefix="eller-stream") as pool:
         try:
