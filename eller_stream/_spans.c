@@ -26,22 +26,16 @@ static column united_top(column *united, column a, column b)
         return a;
     if (a == NONE)
         return b;
-    a = root(united, a);
-    b = root(united, b);
-    low = a < b ? a : b;
-    high = a < b ? b : a;
-    united[high] = low;
+    join(united, a, b, &low, &high);
     return low;
 }
 
 /* Unite the sets of columns c and c + 1; 0 if they are one set already. */
 static int unite(sweeper *w, column c)
 {
-    column a = root(w->s.sets, c), b = root(w->s.sets, c + 1);
-    column low = a < b ? a : b, high = a < b ? b : a;
-    if (low == high)
+    column low, high;
+    if (!join(w->s.sets, c, c + 1, &low, &high))
         return 0;
-    w->s.sets[high] = low;
     w->tops[low] = united_top(w->united, w->tops[low], w->tops[high]);
     return 1;
 }

@@ -23,11 +23,9 @@ typedef struct {
 /* Unite the sets of columns c and c + 1; 0 if they are one set already. */
 static int unite(checker *v, column c)
 {
-    column a = root(v->s.sets, c), b = root(v->s.sets, c + 1);
-    column low = a < b ? a : b, high = a < b ? b : a;
-    if (low == high)
+    column low, high;
+    if (!join(v->s.sets, c, c + 1, &low, &high))
         return 0;
-    v->s.sets[high] = low;
     if (v->top)
         v->top[low] |= v->top[high];
     return 1;

@@ -120,6 +120,15 @@ static inline column root(column *sets, column c)
     return c;
 }
 
+/* Unite the sets of two columns: the root `low` stays, `high` goes. 0 if they are one set already, and both its root. */
+static inline int join(column *sets, column a, column b, column *low, column *high)
+{
+    a = root(sets, a), b = root(sets, b);
+    *low = a < b ? a : b, *high = a < b ? b : a;
+    sets[*high] = *low;
+    return a != b;
+}
+
 /* Point every column at its root: the columns before it point at theirs already. */
 static inline void flatten(column *sets, column width)
 {

@@ -45,18 +45,11 @@ class _Checker:
                     return "cycle", tally
         return self.close_row(opens_south, walls), tally
 
-    def root(self, c: int) -> int:
-        sets = self.sets
-        while sets[c] != c:
-            sets[c] = c = sets[sets[c]]
-        return c
-
     def unite(self, c: int) -> bool:
         """Unite the sets of columns c and c + 1; False if they are one set already."""
-        low, high = sorted((self.root(c), self.root(c + 1)))
+        low, high = _join(self.sets, c, c + 1)
         if low == high:
             return False
-        self.sets[high] = low
         if self.top:
             self.top[low] |= self.top[high]
         return True
@@ -164,19 +157,16 @@ class _Sweeper:
 
     def unite(self, c: int) -> bool:
         """Unite the sets of columns c and c + 1; False if they are one set already."""
-        low, high = sorted((_root(self.sets, c), _root(self.sets, c + 1)))
+        low, high = _join(self.sets, c, c + 1)
         if low == high:
             return False
-        self.sets[high] = low
         self.tops[low] = self.united_top(self.tops[low], self.tops[high])
         return True
 
     def united_top(self, a: int, b: int) -> int:
         if a < 0 or b < 0:
             return max(a, b)
-        low, high = sorted((_root(self.united, a), _root(self.united, b)))
-        self.united[high] = low
-        return low
+        return _join(self.united, a, b)[0]
 
     def step_down(self, opens_south: list[int], walls: set[int]) -> None:
         first: dict[int, int] = {}
@@ -218,6 +208,13 @@ def _root(sets: list[int], c: int) -> int:
     while sets[c] != c:
         sets[c] = c = sets[sets[c]]
     return c
+
+
+def _join(sets: list[int], a: int, b: int) -> tuple[int, int]:
+    """Unite the sets of two columns; return the root that stays and the one that goes, equal if they are one set."""
+    low, high = sorted((_root(sets, a), _root(sets, b)))
+    sets[high] = low
+    return low, high
 
 
 def _columns(packed: Plane, width: int) -> list[int]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from .errors import KernelError
@@ -72,6 +74,16 @@ def with_the_kernel(choice: Callable[[str], _T]) -> _T:
         return choice(BACKEND)
     except KernelError:
         return choice("python")
+
+
+def module_in_c(name: str) -> ModuleType | None:
+    """Return one of the package's modules in C; None where the kernel is Python's, or where it was not built."""
+    if BACKEND != "c":
+        return None
+    try:
+        return import_module(f"{__package__}.{name}")
+    except ImportError:
+        return None
 
 
 def carver(backend: str) -> Carver:

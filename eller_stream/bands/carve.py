@@ -30,7 +30,7 @@ _PULLS = {EVEN: 0, AWAY: 1, TOWARD: 2}
 
 def carve(spec: MazeSpec, band: int) -> Carved:
     """Return a band as its algorithm carves it."""
-    in_c = _carvers()
+    in_c = kernel.module_in_c("bands._carvers")
     if spec.algorithm == "random_walk":
         dug = random_walk.dig(spec, band).inside() if in_c is None else _dig_in_c(in_c, spec, band)
         return map_of(spec, band, dug)
@@ -38,17 +38,6 @@ def carve(spec: MazeSpec, band: int) -> Carved:
         return _carve_in_c(in_c, spec, band)
     in_python = {"dfs": dfs.carve, "prim": prim.carve, "wilson": wilson.carve}
     return in_python[spec.algorithm](spec, band)
-
-
-def _carvers() -> ModuleType | None:
-    """Return the carvers in C; None where the kernel is Python's, or where they were not built."""
-    if kernel.BACKEND != "c":
-        return None
-    try:
-        from . import _carvers
-    except ImportError:
-        return None
-    return _carvers
 
 
 def _carve_in_c(in_c: ModuleType, spec: MazeSpec, band: int) -> Carved:

@@ -25,11 +25,4 @@ def carve(planes: Buffer, east: Buffer, south: Buffer, width: int, key: int, row
 
 
 def _in_c() -> ModuleType | None:
-    """Return the rows in C; None where the kernel is Python's, or where they were not built."""
-    if kernel.BACKEND != "c":
-        return None
-    try:
-        from . import _uniform
-    except ImportError:
-        return None
-    return _uniform
+    return kernel.module_in_c("uniform._uniform")
