@@ -49,7 +49,7 @@ class Limits:
 class ServerLimits(Limits):
     """What a server bounds besides.
 
-    A client costs it the frames of two turns, each of 2 MiB of rows or of one frame where that has more, and
+    A client costs it the frames of two turns, each of 1 MiB of rows or of one frame where that has more, and
     `ahead` + 2 states of three packed rows each; where it asks for bands, two of them besides.
 
     max_band_cells  cells of a band: band * width. A band of the default takes half a second at most, and 4 MiB.

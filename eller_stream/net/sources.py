@@ -6,7 +6,7 @@ there are no key rows near to start from. The way to a row further off is gone i
 takes more than its turn.
 
 A turn is one frame; where rows cost little, which is in a file and where key rows are near, it is as many as have
-2 MiB of rows, up to 32: so the kernel has key intervals to carve side by side.
+1 MiB of rows, up to 32: so the kernel has key intervals to carve side by side.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .limits import ServerLimits
 
 _CELLS_A_STEP = 2**26
-_BYTES_A_TURN, _FRAMES_A_TURN = 2**21, 32
+_BYTES_A_TURN, _FRAMES_A_TURN = 2**20, 32
 
 
 class RowSource(Protocol):
@@ -234,7 +234,7 @@ class FileSource:
 
 
 def _rows_a_turn(header: Header) -> int:
-    """Return the rows of as many frames as have 2 MiB together, from 1 to 32."""
+    """Return the rows of as many frames as have 1 MiB together, from 1 to 32."""
     frame = 2 * row_bytes(header.spec.width) * header.rows_per_frame
     return min(max(_BYTES_A_TURN // frame, 1), _FRAMES_A_TURN) * header.rows_per_frame
 
